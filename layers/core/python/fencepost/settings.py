@@ -1,0 +1,201 @@
+"""One typed settings model, read once from the environment.
+
+A variable that is set to something else than it allows stops the start: a mistyped limit must not become another limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+
+from fencepost.domain.limits import Caps, RateLimits
+from fencepost.domain.money import MicroDollars
+from fencepost.domain.origins import Origin, parse_origin
+from fencepost.domain.prices import price_of
+
+_MICRODOLLARS_PER_DOLLAR = 1_000_000
+
+
+class InvalidSettings(Exception):
+    """One or more variables are wrong. The text names each, its kind and what is allowed, and never its value."""
+
+
+def _whole_number(value: object) -> object:
+    """Accept `12`, refuse `12.0`, `1e3`, `1_000` and white space: what looks odd is probably a mistake."""
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+        raise ValueError("a whole number in digits is needed")
+    return value
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, str) and value not in ("true", "false"):
+        raise ValueError("true or false is needed")
+    return value
+
+
+def _origins(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(parse_origin(part.strip()) for part in value.split(",") if part.strip())
+
+
+def _priced(model: str) -> str:
+    price_of(model)
+    return model
+
+
+Whole = Annotated[int, BeforeValidator(_whole_number)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Url = Annotated[str, Field(pattern=r"^(https?://[^\s/?#@]+(/[^\s?#]*)?)?$", max_length=2_048)]
+
+
+class Settings(BaseModel):
+    """Everything that a deployment can set, under the names of its environment variables."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+
+    api_key: SecretStr = Field(
+        SecretStr(""), alias="ANTHROPIC_API_KEY", description="The provider's key, where no secret is named."
+    )
+    base_url: Url = Field("", alias="ANTHROPIC_BASE_URL", description="Another endpoint that speaks the Messages API.")
+    model: Annotated[str, AfterValidator(_priced)] = Field(
+        "claude-haiku-5-5",
+        alias="FENCEPOST_MODEL",
+        description="The model; it needs a row in the price table.",
+    )
+    max_output_tokens: Whole = Field(
+        1_024, alias="FENCEPOST_MAX_OUTPUT_TOKENS", ge=64, le=32_000, description="Where an answer is cut."
+    )
+    documents_tokens: Whole = Field(
+        60_000,
+        alias="FENCEPOST_DOCUMENTS_TOKENS",
+        ge=1_000,
+        le=900_000,
+        description="Budget of the documents in a prompt, in counted tokens (docs/adr/0004).",
+    )
+    history_tokens: Whole = Field(
+        16_000,
+        alias="FENCEPOST_HISTORY_TOKENS",
+        ge=0,
+        le=500_000,
+        description="Budget of earlier turns in a prompt, in counted tokens.",
+    )
+    unsigned_history: Literal["accept", "mark", "refuse"] = Field(
+        "accept",
+        alias="FENCEPOST_UNSIGNED_HISTORY",
+        description="What happens to assistant turns without a valid signature.",
+    )
+    demo_mode: Flag = Field(
+        False,
+        alias="FENCEPOST_DEMO_MODE",
+        description="Answer every POST with the fixed reply and touch nothing.",
+    )
+    demo_reply: str = Field(
+        "This is a demo. Ask us about a real one!",
+        alias="FENCEPOST_DEMO_REPLY",
+        min_length=1,
+        max_length=2_000,
+        description="The reply of the demo mode, in Markdown.",
+    )
+    allowed_origins: Annotated[tuple[Origin, ...], BeforeValidator(_origins)] = Field(
+        (),
+        alias="FENCEPOST_ALLOWED_ORIGINS",
+        description="Origins of pages that may call the API, comma-separated.",
+    )
+    daily_call_limit: Whole = Field(
+        1_000,
+        alias="FENCEPOST_DAILY_CALL_LIMIT",
+        ge=0,
+        le=100_000_000,
+        description="Provider calls in one UTC day, for the whole deployment.",
+    )
+    daily_spend_limit_usd: Decimal = Field(
+        Decimal(5),
+        alias="FENCEPOST_DAILY_SPEND_LIMIT_USD",
+        ge=0,
+        le=1_000_000,
+        max_digits=13,
+        decimal_places=6,
+        description="US dollars in one UTC day, for the whole deployment; up to six decimals.",
+    )
+    ledger_block: Whole = Field(
+        1,
+        alias="FENCEPOST_LEDGER_BLOCK",
+        ge=1,
+        le=1_000,
+        description="Permits that an instance leases at once; 1 reserves each by itself (docs/adr/0005).",
+    )
+    rate_limit_per_minute: Whole = Field(
+        10,
+        alias="RATE_LIMIT_PER_MINUTE",
+        ge=1,
+        le=100_000,
+        description="Requests of one address in one UTC minute.",
+    )
+    rate_limit_per_day: Whole = Field(
+        100,
+        alias="RATE_LIMIT_PER_DAY",
+        ge=1,
+        le=10_000_000,
+        description="Requests of one address in one UTC day.",
+    )
+    docs_site_url: Url = Field("", alias="DOCS_SITE_URL", description="The site whose `llms-full.txt` answers draw on.")
+    docs_allow_loopback: Flag = Field(
+        False,
+        alias="FENCEPOST_DOCS_ALLOW_LOOPBACK",
+        description="Accept a loopback documentation site. For a laptop only.",
+    )
+    connect_timeout_seconds: Whole = Field(
+        3, alias="FENCEPOST_CONNECT_TIMEOUT_SECONDS", ge=1, le=10, description="Connecting to the provider."
+    )
+    provider_timeout_seconds: Whole = Field(
+        22,
+        alias="FENCEPOST_PROVIDER_TIMEOUT_SECONDS",
+        ge=1,
+        le=25,
+        description="The provider's whole call; it ends before the gateway's 29 seconds.",
+    )
+    # Names of what the template made. Empty outside a deployment.
+    provider_secret: str = Field(
+        "", alias="FENCEPOST_PROVIDER_SECRET", description="Secrets Manager: the provider's key."
+    )
+    signing_secret: str = Field(
+        "",
+        alias="FENCEPOST_SIGNING_SECRET",
+        description="Secrets Manager: the key from which all others are derived.",
+    )
+    edge_secret: str = Field(
+        "",
+        alias="FENCEPOST_EDGE_SECRET",
+        description="Secrets Manager: what CloudFront sends to prove itself.",
+    )
+    limits_table: str = Field("", alias="FENCEPOST_LIMITS_TABLE", description="DynamoDB: counts per address.")
+    ledger_table: str = Field("", alias="FENCEPOST_LEDGER_TABLE", description="DynamoDB: the days' bills.")
+    audit_table: str = Field("", alias="FENCEPOST_AUDIT_TABLE", description="DynamoDB: audit items.")
+    documents_bucket: str = Field("", alias="FENCEPOST_DOCUMENTS_BUCKET", description="S3: copies of the documents.")
+
+    @property
+    def rate_limits(self) -> RateLimits:
+        """Limits of one address."""
+        return RateLimits(self.rate_limit_per_minute, self.rate_limit_per_day)
+
+    @property
+    def caps(self) -> Caps:
+        """Caps of one UTC day."""
+        return Caps(self.daily_call_limit, MicroDollars(int(self.daily_spend_limit_usd * _MICRODOLLARS_PER_DOLLAR)))
+
+
+def load_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the settings.
+
+    Raises:
+        InvalidSettings: naming every variable that is wrong, its kind and what is allowed.
+    """
+    try:
+        return Settings.model_validate(dict(environment))
+    except ValidationError as error:
+        lines = (f"{row['loc'][0]}: {row['msg']}" for row in error.errors(include_input=False, include_url=False))
+        raise InvalidSettings("\n".join(lines)) from None

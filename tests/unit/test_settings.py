@@ -1,0 +1,100 @@
+"""A mistyped variable stops the start, with a message that names it; it never becomes another value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.domain.limits import Caps
+from fencepost.domain.money import MicroDollars
+from fencepost.domain.origins import Origin
+from fencepost.settings import InvalidSettings, Settings, load_settings
+
+
+def test_an_empty_environment_gives_the_documented_defaults() -> None:
+    settings = load_settings({})
+    assert settings.caps == Caps(calls=1_000, spend=MicroDollars(5_000_000))
+    assert settings.rate_limits.per_minute == 10
+    assert settings.rate_limits.per_day == 100
+    assert settings.allowed_origins == ()
+    assert not settings.demo_mode
+
+
+def test_every_variable_is_read_under_its_own_name() -> None:
+    settings = load_settings(
+        {
+            "FENCEPOST_ALLOWED_ORIGINS": "https://shop.example, http://127.0.0.1:8787",
+            "FENCEPOST_DAILY_CALL_LIMIT": "7",
+            "FENCEPOST_DAILY_SPEND_LIMIT_USD": "0.000001",
+            "FENCEPOST_DEMO_MODE": "true",
+            "DOCS_SITE_URL": "https://docs.example/guide",
+        }
+    )
+    assert settings.allowed_origins == (Origin("https", "shop.example", 443), Origin("http", "127.0.0.1", 8787))
+    assert settings.caps == Caps(calls=7, spend=MicroDollars(1))
+    assert settings.demo_mode
+    assert settings.docs_site_url == "https://docs.example/guide"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("RATE_LIMIT_PER_MINUTE", "1e3", "a whole number"),
+        ("RATE_LIMIT_PER_MINUTE", "", "a whole number"),
+        ("RATE_LIMIT_PER_MINUTE", " 10", "a whole number"),
+        ("RATE_LIMIT_PER_MINUTE", "1_000", "a whole number"),
+        ("RATE_LIMIT_PER_MINUTE", "１０", "a whole number"),
+        ("RATE_LIMIT_PER_MINUTE", "0", "greater than or equal to 1"),
+        ("RATE_LIMIT_PER_DAY", "-1", "a whole number"),
+        ("FENCEPOST_DAILY_CALL_LIMIT", "unlimited", "a whole number"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "$5", "valid decimal"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "0.0000001", "6 decimal places"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "-1", "greater than or equal to 0"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "NaN", "finite"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "Infinity", "finite"),
+        ("FENCEPOST_DEMO_MODE", "yes", "true or false"),
+        ("FENCEPOST_DEMO_MODE", "True", "true or false"),
+        ("FENCEPOST_ALLOWED_ORIGINS", "https://a.example,*", "origin"),
+        ("FENCEPOST_ALLOWED_ORIGINS", "null", "origin"),
+        ("FENCEPOST_ALLOWED_ORIGINS", "https://a.example/", "origin"),
+        ("FENCEPOST_ALLOWED_ORIGINS", "https://*.example", "origin"),
+        ("FENCEPOST_MODEL", "claude-imaginary", "known are"),
+        ("FENCEPOST_UNSIGNED_HISTORY", "maybe", "'accept', 'mark' or 'refuse'"),
+        ("ANTHROPIC_BASE_URL", "ftp://models.example", "http"),
+        ("DOCS_SITE_URL", "docs.example", "http"),
+        ("DOCS_SITE_URL", "https://user:pw@docs.example", "http"),
+        ("FENCEPOST_PROVIDER_TIMEOUT_SECONDS", "60", "less than or equal to 25"),
+    ],
+)
+def test_a_wrong_value_stops_the_start_and_is_named(variable: str, value: str, says: str) -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({variable: value})
+    assert variable in str(caught.value)
+    assert says in str(caught.value)
+
+
+def test_all_wrong_variables_are_named_at_once_and_no_value_is_shown() -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({"RATE_LIMIT_PER_DAY": "hunter2", "FENCEPOST_MODEL": "hunter2"})
+    assert "RATE_LIMIT_PER_DAY" in str(caught.value)
+    assert "FENCEPOST_MODEL" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_key_does_not_show_in_a_representation() -> None:
+    assert "s3cret" not in repr(load_settings({"ANTHROPIC_API_KEY": "s3cret"}))
+
+
+def test_each_field_has_a_variable_and_a_description() -> None:
+    for name, field in Settings.model_fields.items():
+        assert (field.alias or "").isupper(), name
+        assert (field.description or "").endswith("."), name
+
+
+@given(st.decimals(min_value=0, max_value=1_000_000, places=6))
+def test_dollars_become_micro_dollars_without_rounding(amount: Decimal) -> None:
+    settings = load_settings({"FENCEPOST_DAILY_SPEND_LIMIT_USD": format(amount, "f")})
+    assert settings.caps.spend == amount * 1_000_000
