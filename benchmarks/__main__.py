@@ -1,0 +1,27 @@
+"""`make bench`: run every benchmark, or those that are named, one after another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+_NOT_A_BENCHMARK = {"__init__", "__main__", "report"}
+
+
+def names() -> list[str]:
+    """Return the benchmarks in this folder, in the order of their names."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _NOT_A_BENCHMARK)
+
+
+def main(chosen: list[str]) -> int:
+    """Run them, each in a process of its own, and return how many failed."""
+    failed = 0
+    for name in chosen or names():
+        print(f"\n## {name}\n", flush=True)
+        failed += subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode != 0
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The patterns, one module a language."""
