@@ -1,0 +1,53 @@
+"""Tokens of a prompt against sending the whole file, on real documentation.
+
+    python -m benchmarks.prompt_tokens
+
+Tokens are the bound that the bill is reserved by (`fencepost.domain.tokens`), for the prompt and the baseline alike.
+Questions are the titles of sections, spread over the file: what a visitor asks about is there to be found.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.report import Row, data_folder, median_seconds, print_table
+from fencepost.adapters.fts import FullTextRanker
+from fencepost.domain.assembly import Budgets, Nonces, assemble
+from fencepost.domain.conversation import Question
+from fencepost.domain.documents import DocumentSet
+from fencepost.domain.sections import split_document
+from fencepost.domain.tokens import count_tokens
+
+SITE = "https://docs.example"
+QUESTIONS = 40
+BUDGETS = Budgets(documents_tokens=60_000, history_tokens=16_000, max_output_tokens=1_024)
+NONCES = Nonces("c" * 32, "f" * 32)
+
+
+def main() -> None:
+    """Print the table."""
+    print_table(row for path in sorted(data_folder("docs").glob("*.txt")) for row in _rows(path))
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    raw = path.read_bytes().decode()
+    documents = split_document(raw, SITE)
+    name = path.name.partition(".")[0]
+    tokens = statistics.median(_prompt_tokens(documents))
+    whole = count_tokens(raw)
+    yield Row(f"prompt, {name}", f"{tokens:,.0f} tokens", f"whole file: {whole:,}", f"{tokens / whole:.3f}")
+    seconds = median_seconds(lambda: split_document(raw, SITE), repeats=5)
+    yield Row(f"splitting, {name}", f"{seconds * 1_000:.0f} ms", f"{len(documents.sections)} sections")
+
+
+def _prompt_tokens(documents: DocumentSet) -> list[int]:
+    ranker = FullTextRanker()
+    step = max(1, len(documents.sections) // QUESTIONS)
+    questions = [Question(section.title) for section in documents.sections[::step]]
+    return [assemble(question, documents, ranker.rank, BUDGETS, NONCES).input_tokens for question in questions]
+
+
+if __name__ == "__main__":
+    main()

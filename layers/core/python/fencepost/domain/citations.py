@@ -1,0 +1,116 @@
+"""Citations in an answer: from the markers that a model writes to numbers that a reader follows.
+
+The answer is the model's, and a model can be talked into anything: unknown ids go, nothing becomes a link that was
+none, and code stays as it is. Linear time whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from fencepost.domain.conversation import Source
+from fencepost.domain.links import is_web_address, plain_text
+from fencepost.domain.markdown import scan
+
+_MARKER = re.compile(r"[ \t]?[\[【] ?doc:([^\[\]【】\n]{1,400})[\]】](?=(\()?)")
+_IDS = re.compile(r"[,;]\s*(?:doc:)?")
+_UNFINISHED = re.compile(r"[ \t]?[\[【] ?doc:[^\[\]【】\n]{0,400}\Z")
+# `[1]: address` on a line of its own would make links of our numbers.
+_DEFINITION = re.compile(r"^([ \t>*+-]*(?:\d{1,9}[.)][ \t]+)?)\[(?=\d{1,9}\]:)", re.MULTILINE)
+_BACKTICKS = re.compile(r"`+")
+
+
+def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ...]]:
+    """Replace citation markers by numbers.
+
+    `[doc:<id>]` of a known id becomes `[1]`, `[2]` … in order of first citation; an unknown one is removed with the
+    space before it. Code blocks and code spans stay as they are.
+
+    Args:
+        text: the model's answer, in Markdown.
+        sources: what stood in the prompt.
+
+    Returns:
+        The answer, and exactly the cited sources, `[1]` first. Their titles and addresses are inert in Markdown; a
+        source without a web address is returned with an empty one.
+    """
+    numbering = _Numbering(sources)
+    resolved = "".join(part if is_code else _resolve_prose(part, numbering.marker) for part, is_code in _parts(text))
+    return resolved, tuple(_inert(source) for source in numbering.cited)
+
+
+class _Numbering:
+    """Gives each cited source the next number."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._known = {source.id: source for source in sources}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def cited(self) -> Iterator[Source]:
+        """Return the sources that have a number, in order."""
+        return (self._known[identifier] for identifier in self._numbers)
+
+    def marker(self, match: re.Match[str]) -> str:
+        """Return what stands for a marker in the answer."""
+        ids = (part.strip() for part in _IDS.split(match[1]))
+        numbers = [self._numbers.setdefault(key, len(self._numbers) + 1) for key in ids if key in self._known]
+        if not numbers:
+            return ""
+        space = match[0][: len(match[0]) - len(match[0].lstrip())]
+        # A bracket right after would make a link of it.
+        parting = " " if match[2] else ""
+        return space + "".join(f"[{number}]" for number in dict.fromkeys(numbers)) + parting
+
+
+def _resolve_prose(text: str, marker: Callable[[re.Match[str]], str]) -> str:
+    return _DEFINITION.sub(r"\1\\[", _MARKER.sub(marker, text))
+
+
+def _inert(source: Source) -> Source:
+    return replace(source, title=plain_text(source.title), url=source.url if is_web_address(source.url) else "")
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the text in parts that are code or prose."""
+    for paragraph, is_block in _paragraphs(_UNFINISHED.sub("", text)):
+        if is_block:
+            yield paragraph, True
+        else:
+            yield from _spans(paragraph)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield code blocks, and between them what stands between blank lines: a code span ends at a blank line."""
+    pending: list[str] = []
+    for line in scan(text):
+        if line.code or line.blank:
+            yield "".join(pending), False
+            yield line.text, line.code
+            pending = []
+        else:
+            pending.append(line.text)
+    yield "".join(pending), False
+
+
+def _spans(paragraph: str) -> Iterator[tuple[str, bool]]:
+    """Yield a paragraph's code spans and the prose between them (CommonMark 6.1: a run ends at its equal)."""
+    runs = list(_BACKTICKS.finditer(paragraph))
+    places: dict[int, list[int]] = {}
+    for run in runs:
+        places.setdefault(len(run[0]), []).append(run.start())
+    position = 0
+    for run in runs:
+        if run.start() < position:
+            continue
+        same = places[len(run[0])]
+        following = bisect_right(same, run.start())
+        if following < len(same):
+            end = same[following] + len(run[0])
+            yield paragraph[position : run.start()], False
+            yield paragraph[run.start() : end], True
+            position = end
+    yield paragraph[position:], False

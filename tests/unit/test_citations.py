@@ -1,0 +1,94 @@
+"""Citations: numbers for what stood in the prompt, nothing for what did not, and never a link from the model."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.domain.citations import resolve
+from fencepost.domain.conversation import Source
+
+A = Source("guide/install#1", "Install", "https://docs.example/install")
+B = Source("api#2.1", "API › Keys", "https://docs.example/api#keys")
+SOURCES = (A, B)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "cited"),
+    [
+        ("Run it [doc:guide/install#1].", "Run it [1].", (A,)),
+        ("B [doc:api#2.1]. A [doc:guide/install#1]. B [doc:api#2.1].", "B [1]. A [2]. B [1].", (B, A)),
+        ("Both [doc:api#2.1][doc:guide/install#1].", "Both [1][2].", (B, A)),
+        ("Both [doc:api#2.1, doc:guide/install#1; api#2.1].", "Both [1][2].", (B, A)),
+        ("両方【doc:api#2.1】。", "両方[1]。", (B,)),
+        ("Spaced [doc: api#2.1 ].", "Spaced [1].", (B,)),
+        ("Made up [doc:guide/nowhere#9].", "Made up.", ()),
+        ("Half [doc:guide/nowhere#9, api#2.1].", "Half [1].", (B,)),
+        ("Cut off [doc:guide/ins", "Cut off", ()),
+        ("Nothing cited.", "Nothing cited.", ()),
+        ("Code `x[doc:api#2.1]` stays.", "Code `x[doc:api#2.1]` stays.", ()),
+        ("``a ` [doc:api#2.1]`` stays", "``a ` [doc:api#2.1]`` stays", ()),
+        ("```\n[doc:api#2.1]\n```\nYes [doc:api#2.1]", "```\n[doc:api#2.1]\n```\nYes [1]", (B,)),
+        ("A lone ` tick [doc:api#2.1]\n\nand ` another", "A lone ` tick [1]\n\nand ` another", (B,)),
+    ],
+)
+def test_markers_become_numbers_in_order_of_citation(text: str, expected: str, cited: tuple[Source, ...]) -> None:
+    assert resolve(text, SOURCES) == (expected, cited)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[doc:api#2.1](javascript:alert(1))",
+        "[1]: javascript:alert(1)\nSee [doc:api#2.1].",
+        "See [doc:api#2.1].\n\n> [1]: javascript:alert(1)",
+        "[doc:api#2.1]: javascript:alert(1)",
+        "- [1]: javascript:alert(1)",
+        "1. [1]: javascript:alert(1)",
+    ],
+)
+def test_a_number_never_becomes_a_link(text: str) -> None:
+    resolved, _ = resolve(text, SOURCES)
+    assert not re.search(r"(?<!\\)\[\d+\](?:\(|:)", resolved)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["javascript:alert(1)", "data:text/html,x", "//evil.example", "https://a.example/)(x", "https://a.example/ x", ""],
+)
+def test_a_source_with_an_address_that_is_none_has_none(url: str) -> None:
+    _, (source,) = resolve("[doc:x]", [Source("x", "X", url)])
+    assert source.url == ""
+
+
+def test_a_title_cannot_carry_markup() -> None:
+    _, (source,) = resolve("[doc:x]", [Source("x", "](javascript:alert(1)) <script>`", "https://a.example/")])
+    assert not set(source.title) & set("[]<>`")
+
+
+pieces = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        st.sampled_from(
+            ["[doc:", "]", "[doc:api#2.1]", "[doc:no]", "`", "``", "\n```\n", "~~~\n", "\n\n", ", ", "[1]:", "("]
+        ),
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(pieces)
+def test_what_is_returned_is_what_the_text_cites(text: str) -> None:
+    resolved, cited = resolve(text, SOURCES)
+    assert len(set(cited)) == len(cited)
+    assert set(cited) <= set(SOURCES)
+    for number in range(1, len(cited) + 1):
+        assert f"[{number}]" in resolved
+
+
+@given(st.text().filter(lambda text: "doc:" not in text and "]:" not in text))
+def test_an_answer_without_markers_stays_as_it_is(text: str) -> None:
+    assert resolve(text, SOURCES) == (text, ())
