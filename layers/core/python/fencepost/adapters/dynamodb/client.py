@@ -1,0 +1,77 @@
+"""The one DynamoDB client of a process, and the one kind of write that limits are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from fencepost.domain.errors import ErrorCode, FencepostError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, UpdateItemInputTypeDef
+
+type Item = Mapping[str, AttributeValueTypeDef]
+type ClientFactory = Callable[[], DynamoDBClient]
+
+# A table in the same region answers in milliseconds. Two attempts, and the worst of them, leave the provider its time.
+CONNECT_TIMEOUT_SECONDS = 1
+READ_TIMEOUT_SECONDS = 2
+ATTEMPTS = 2
+
+
+@cache
+def dynamodb_client() -> DynamoDBClient:
+    """Return the client that all tables share, and with it one pool of warm connections.
+
+    The SDK is imported here, at the first use. A session of its own makes this safe in threads.
+    """
+    from boto3.session import Session
+    from botocore.config import Config
+
+    # The legacy mode backs off by up to 50 ms on DynamoDB; the standard mode by up to a second.
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT_SECONDS,
+        read_timeout=READ_TIMEOUT_SECONDS,
+        retries={"total_max_attempts": ATTEMPTS, "mode": "legacy"},
+    )
+    return Session().client("dynamodb", config=config)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The condition did not hold. `item` is what it was checked against; empty where there was none."""
+
+    item: Item
+
+
+def update(client: DynamoDBClient, request: UpdateItemInputTypeDef, failure: ErrorCode) -> Item | Refused:
+    """Make one conditional update.
+
+    Returns:
+        The attributes that the update wrote, or the item that it met when its condition did not hold.
+
+    Raises:
+        FencepostError: with the code `failure` when the store did not answer; whether it wrote is not known. The
+            SDK's error is dropped: its text may name the table or the key.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    asked: UpdateItemInputTypeDef = {
+        "ReturnValues": "UPDATED_NEW",
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        **request,
+    }
+    try:
+        return client.update_item(**asked).get("Attributes", {})
+    except client.exceptions.ConditionalCheckFailedException as error:
+        return Refused(cast("Item", error.response.get("Item", {})))
+    except (BotoCoreError, ClientError):
+        raise FencepostError(failure) from None
+
+
+def number(item: Item, name: str) -> int:
+    """Return a whole number of an item; 0 where it is absent."""
+    return int(item[name]["N"]) if name in item else 0

@@ -1,0 +1,156 @@
+"""Fakes of our ports: plain memory with the same rules as the adapters."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from threading import Lock
+from typing import Literal
+
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.hkdf import hkdf_sha256
+from fencepost.domain.ledger import Closing, DayBill, Lease, exhausted, fitting, utc_day
+from fencepost.domain.limits import Caps, RateLimits, Reservation, seconds_to_midnight, seconds_to_next_minute
+from fencepost.domain.money import MicroDollars
+
+type Fault = Literal["before", "after"]
+"""The store fails before it wrote, or after it wrote: then only the answer is lost."""
+
+
+class FixedClock:
+    """A clock that moves when told to."""
+
+    def __init__(self, now: datetime = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+class FakeKeys:
+    """Keys of a fixed secret."""
+
+    def __init__(self, provider_key: str = "test-provider-key", edge_secret: str | None = None) -> None:
+        self._provider_key = provider_key
+        self._edge_secret = edge_secret
+        self.refreshed = 0
+
+    def derive(self, purpose: str) -> bytes:
+        return hkdf_sha256(b"a signing secret", salt=b"fencepost", info=purpose.encode())
+
+    def provider_key(self) -> str:
+        return self._provider_key
+
+    def refresh_provider_key(self) -> None:
+        self.refreshed += 1
+
+    def edge_secret(self) -> str | None:
+        return self._edge_secret
+
+
+class FakeLimiter:
+    """Counts in memory. `available = False` makes it fail closed."""
+
+    def __init__(self) -> None:
+        self.available = True
+        self.admitted: list[str] = []
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = Lock()
+
+    def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
+        if not self.available:
+            raise FencepostError(ErrorCode.RATE_LIMIT_UNAVAILABLE)
+        day, minute = (address, f"{now:%F}"), (address, f"{now:%F %H:%M}")
+        with self._lock:
+            if self._counts[day] >= limits.per_day:
+                raise FencepostError(ErrorCode.RATE_LIMITED_DAY, retry_after=seconds_to_midnight(now))
+            if self._counts[minute] >= limits.per_minute:
+                raise FencepostError(ErrorCode.RATE_LIMITED_MINUTE, retry_after=seconds_to_next_minute(now))
+            self._counts.update((day, minute))
+            self.admitted.append(address)
+
+
+class FakeLedger:
+    """Implements `BlockLedger` as the store does: one atomic conditional write per method.
+
+    Attributes:
+        faults: what goes wrong with the next calls, in order.
+        writes: how many calls reached the store.
+    """
+
+    def __init__(self) -> None:
+        self.faults: deque[Fault | None] = deque()
+        self.writes = 0
+        self._bills: dict[date, DayBill] = {}
+        self._marks: set[tuple[date, str]] = set()
+        self._ids = count(1)
+        self._lock = Lock()
+
+    def bill(self, day: date) -> DayBill:
+        return self._bills.get(day, DayBill())
+
+    def open_marks(self, day: date) -> set[str]:
+        """Return the ids of what was taken and neither settled nor closed."""
+        return {lease_id for marked, lease_id in self._marks if marked == day}
+
+    def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
+        lease = self.lease(1, amount, caps, now)
+        return Reservation(lease.id, lease.day, lease.money, lease.first_call, lease.committed)
+
+    def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
+        with self._lock, self._write():
+            self._close(reservation.day, reservation.id, Closing(0, reservation.amount - actual, actual))
+
+    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
+        with self._lock, self._write():
+            day, bill = utc_day(now), self.bill(utc_day(now))
+            size = min(permits, fitting(bill, amount, caps))
+            if not size:
+                raise exhausted(bill, caps, now)
+            money, lease_id = MicroDollars(size * amount), f"lease-{next(self._ids)}"
+            committed = MicroDollars(bill.committed + money)
+            self._marks.add((day, lease_id))
+            self._bills[day] = replace(bill, calls=bill.calls + size, committed=committed)
+            return Lease(lease_id, day, size, money, bill.calls + 1, committed)
+
+    def close(self, lease: Lease, closing: Closing) -> None:
+        with self._lock, self._write():
+            self._close(lease.day, lease.id, closing)
+
+    def _close(self, day: date, lease_id: str, closing: Closing) -> None:
+        if (day, lease_id) not in self._marks:
+            return
+        self._marks.remove((day, lease_id))
+        self._marks.update((day, call.id) for call in closing.open)
+        bill = self._bills[day]
+        self._bills[day] = DayBill(
+            bill.calls - closing.unused_permits,
+            MicroDollars(bill.committed - closing.unused_money),
+            MicroDollars(bill.spent + closing.spent),
+        )
+
+    def _write(self) -> _Write:
+        return _Write(self)
+
+
+class _Write:
+    """One write to the fake store, with the fault that is due."""
+
+    def __init__(self, ledger: FakeLedger) -> None:
+        self._ledger = ledger
+        self._fault: Fault | None = None
+
+    def __enter__(self) -> None:
+        self._fault = self._ledger.faults.popleft() if self._ledger.faults else None
+        if self._fault == "before":
+            raise FencepostError(ErrorCode.LEDGER_UNAVAILABLE)
+        self._ledger.writes += 1
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._fault == "after" and kind is None:
+            raise FencepostError(ErrorCode.LEDGER_UNAVAILABLE)

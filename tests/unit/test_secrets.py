@@ -1,0 +1,81 @@
+"""Keys from secrets, over a fake of the secret store."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.adapters.secrets import SecretKeys, SecretUnavailable
+from fencepost.domain.errors import ErrorCode, FencepostError
+
+
+class Vault:
+    """Holds secrets, and remembers which were read past the cache."""
+
+    def __init__(self, **values: str) -> None:
+        self.values = values
+        self.read_anew: list[str] = []
+
+    def read(self, name: str, anew: bool) -> str:
+        if anew:
+            self.read_anew.append(name)
+        if name not in self.values:
+            raise SecretUnavailable
+        return self.values[name]
+
+
+def test_keys_of_different_purposes_differ_and_stay() -> None:
+    keys = SecretKeys("signing", read=Vault(signing="s3cret").read)
+    assert keys.derive("history") == keys.derive("history") != keys.derive("fence")
+    assert len(keys.derive("history")) == 32
+
+
+def test_a_rotated_signing_secret_gives_other_keys() -> None:
+    vault = Vault(signing="old")
+    keys = SecretKeys("signing", read=vault.read)
+    old = keys.derive("history")
+    vault.values["signing"] = "new"
+    assert keys.derive("history") != old
+
+
+@pytest.mark.parametrize("named", ["", "absent", "empty", "placeholder"])
+def test_a_signing_secret_that_cannot_be_read_is_a_misconfiguration(named: str) -> None:
+    keys = SecretKeys(named, read=Vault(empty="", placeholder="not-set").read)
+    with pytest.raises(FencepostError) as failed:
+        keys.derive("history")
+    assert failed.value.code is ErrorCode.MISCONFIGURED
+    assert failed.value.args == ("misconfigured",)
+
+
+def test_the_providers_key_comes_from_its_secret_where_one_is_named() -> None:
+    vault = Vault(provider="from the vault")
+    assert (
+        SecretKeys("signing", "provider", api_key="from the laptop", read=vault.read).provider_key() == "from the vault"
+    )
+    assert SecretKeys("signing", api_key="from the laptop", read=vault.read).provider_key() == "from the laptop"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        SecretKeys("signing", "provider", api_key="unused", read=Vault(provider="not-set").read),
+        SecretKeys("signing", "provider", api_key="unused", read=Vault(provider="").read),
+        SecretKeys("signing", "provider", api_key="unused", read=Vault().read),
+        SecretKeys("signing", read=Vault().read),
+    ],
+    ids=["placeholder", "empty", "unreadable", "not configured"],
+)
+def test_without_a_provider_key_it_is_a_misconfiguration(keys: SecretKeys) -> None:
+    with pytest.raises(FencepostError, match=r"^misconfigured$"):
+        keys.provider_key()
+
+
+def test_a_refused_key_is_read_past_the_cache() -> None:
+    vault = Vault(provider="key")
+    SecretKeys("signing", "provider", read=vault.read).refresh_provider_key()
+    SecretKeys("signing", api_key="key", read=vault.read).refresh_provider_key()
+    assert vault.read_anew == ["provider"]
+
+
+def test_without_an_edge_there_is_no_edge_secret() -> None:
+    assert SecretKeys("signing", read=Vault().read).edge_secret() is None
+    assert SecretKeys("signing", edge_secret="edge", read=Vault(edge="e").read).edge_secret() == "e"
