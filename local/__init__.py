@@ -1,0 +1,1 @@
+"""The local cloud that `make dev` starts. Nothing in here is deployed."""

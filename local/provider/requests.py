@@ -1,0 +1,125 @@
+"""What a request to `POST /v1/messages` must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from local.provider.errors import ApiError
+from local.provider.models import MODELS
+
+_MAX_BREAKPOINTS = 4
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class CacheControl(_Strict):
+    """Marks the end of a prefix to cache."""
+
+    type: Literal["ephemeral"]
+    ttl: Literal["5m"] = "5m"
+
+
+class TextBlock(_Strict):
+    """A piece of a prompt."""
+
+    type: Literal["text"]
+    text: str
+    cache_control: CacheControl | None = None
+
+
+class Message(_Strict):
+    """One turn."""
+
+    role: Literal["user", "assistant"]
+    content: str | list[TextBlock]
+
+    def blocks(self) -> list[TextBlock]:
+        """Return the content as blocks, which a bare string is a short form of."""
+        return _as_blocks(self.content)
+
+
+class Thinking(_Strict):
+    """How the model may think before it answers."""
+
+    type: str
+    budget_tokens: int | None = None
+
+
+class MessagesRequest(_Strict):
+    """The body. Anything that this stand-in does not know is refused, `temperature` among it, as by the provider."""
+
+    model: str
+    max_tokens: int = Field(ge=1)
+    messages: list[Message] = Field(min_length=1)
+    system: str | list[TextBlock] = ""
+    stream: bool = False
+    thinking: Thinking | None = None
+    output_config: dict[str, JsonValue] | None = None
+    metadata: dict[str, JsonValue] | None = None
+
+    def system_blocks(self) -> list[TextBlock]:
+        """Return the system prompt as blocks."""
+        return _as_blocks(self.system) if self.system else []
+
+    def blocks(self) -> Iterator[TextBlock]:
+        """Yield all blocks in the order in which a prefix is cached."""
+        yield from self.system_blocks()
+        for message in self.messages:
+            yield from message.blocks()
+
+
+def parse(body: bytes) -> MessagesRequest:
+    """Read and check a body.
+
+    Raises:
+        ApiError: 400 or 404, worded like the provider's.
+    """
+    try:
+        request = MessagesRequest.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "body"
+        raise ApiError(400, f"{where}: {first['msg']}") from None
+    for problem in _problems(request):
+        raise ApiError(400, problem)
+    return request
+
+
+def _problems(request: MessagesRequest) -> Iterator[str]:
+    yield from _model_problems(request)
+    yield from _turn_problems(request.messages)
+    for block in request.blocks():
+        if not block.text.strip():
+            yield "messages: text content blocks must contain non-whitespace text"
+    marked = sum(block.cache_control is not None for block in request.blocks())
+    if marked > _MAX_BREAKPOINTS:
+        yield f"A maximum of {_MAX_BREAKPOINTS} blocks with cache_control may be provided. Found {marked}."
+
+
+def _model_problems(request: MessagesRequest) -> Iterator[str]:
+    if request.model not in MODELS:
+        raise ApiError(404, f"model: {request.model}")
+    if request.thinking and request.thinking.type not in MODELS[request.model].thinking:
+        yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
+
+
+def _turn_problems(messages: list[Message]) -> Iterator[str]:
+    roles = [message.role for message in messages]
+    if roles[0] != "user":
+        yield 'messages: first message must use the "user" role'
+    if roles[-1] != "user":
+        yield "This model does not support assistant message prefill. The conversation must end with a user message."
+    if any(role == following for role, following in pairwise(roles)):
+        yield 'messages: roles must alternate between "user" and "assistant", but found multiple in a row'
+    if not all(message.blocks() for message in messages):
+        yield "messages: all messages must have non-empty content"
+
+
+def _as_blocks(content: str | list[TextBlock]) -> list[TextBlock]:
+    return [TextBlock(type="text", text=content)] if isinstance(content, str) else content

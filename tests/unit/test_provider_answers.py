@@ -1,0 +1,125 @@
+"""What the stand-in answers: quotes in the question's language, with citations that resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import anthropic
+import pytest
+from anthropic.types import TextBlockParam
+
+from fencepost.domain.citations import resolve
+from fencepost.domain.conversation import Source
+from fencepost.domain.documents import Section
+from fencepost.domain.fence import fenced
+from fencepost.domain.system_prompt import SYSTEM_PROMPT
+from local.provider import create_app
+from tests.servers import serve
+from tests.stand_in import sdk_client
+
+HAIKU = "claude-haiku-5-5"
+NONCE = "0123456789abcdef0123456789abcdef"
+SECTIONS = (
+    Section(
+        "guide/install#1",
+        "Install",
+        "https://docs.example/install",
+        "# Install\n\nOn Linux, install the agent with the package manager.\n\n```sh\napt install agent\n```",
+    ),
+    Section(
+        "billing#1",
+        "Billing",
+        "https://docs.example/billing",
+        "# Billing\n\nRefunds are paid within 14 days.\n\nInvoices come on the first day of a month.",
+    ),
+    Section(
+        "ja/billing#1",
+        "料金",
+        "https://docs.example/ja/billing",
+        "# 料金\n\n返金は14日以内に行われます。\n\nインストールにはパッケージ管理を使います。",
+    ),
+    Section(
+        "ko/billing#1",
+        "요금",
+        "https://docs.example/ko/billing",
+        "# 요금\n\n환불은 14일 이내에 처리됩니다.\n\n설치는 패키지 관리자로 합니다.",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[anthropic.Anthropic]:
+    with serve(create_app()) as url:
+        yield sdk_client(url)
+
+
+def documents() -> list[TextBlockParam]:
+    text = "".join(fenced(section, NONCE) for section in SECTIONS)
+    return [{"type": "text", "text": SYSTEM_PROMPT}, {"type": "text", "text": text}]
+
+
+def asked(client: anthropic.Anthropic, question: str) -> str:
+    message = client.messages.create(
+        model=HAIKU, max_tokens=400, system=documents(), messages=[{"role": "user", "content": question}]
+    )
+    (block,) = message.content
+    assert block.type == "text"
+    return block.text
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "source"),
+    [
+        ("How long do refunds take?", "Refunds are paid within 14 days.", "billing#1"),
+        ("How do I install the agent?", "On Linux, install the agent with the package manager.", "guide/install#1"),
+        ("返金にはどのくらいかかりますか？", "返金は14日以内に行われます。", "ja/billing#1"),
+        ("環境へのインストール方法は？", "インストールにはパッケージ管理を使います。", "ja/billing#1"),
+        ("환불은 언제 처리되나요?", "환불은 14일 이내에 처리됩니다.", "ko/billing#1"),
+    ],
+)
+def test_the_most_relevant_passage_is_quoted_with_its_source(
+    client: anthropic.Anthropic, question: str, quote: str, source: str
+) -> None:
+    assert f"> {quote} [doc:{source}]" in asked(client, question)
+
+
+@pytest.mark.parametrize("question", ["How long do refunds take?", "How do I install the agent?"])
+def test_citations_resolve_to_sections_of_the_prompt(client: anthropic.Anthropic, question: str) -> None:
+    sources = [Source(section.id, section.title, section.url) for section in SECTIONS]
+    response, cited = resolve(asked(client, question), sources)
+
+    assert cited
+    assert "[doc:" not in response
+    assert "[1]" in response
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What is the capital of France?", "do not answer"),
+        ("フランスの首都はどこですか？", "答えがありません"),
+        ("프랑스의 수도는 어디인가요?", "답이 없습니다"),
+        ("???", "do not answer"),
+    ],
+)
+def test_it_says_when_the_documents_do_not_answer(client: anthropic.Anthropic, question: str, sentence: str) -> None:
+    text = asked(client, question)
+
+    assert sentence in text
+    assert "[doc:" not in text
+
+
+def test_passages_before_the_message_count_and_are_no_question(client: anthropic.Anthropic) -> None:
+    content: list[TextBlockParam] = [
+        {"type": "text", "text": fenced(SECTIONS[1], NONCE)},
+        {"type": "text", "text": "When do invoices come?"},
+    ]
+    message = client.messages.create(model=HAIKU, max_tokens=400, messages=[{"role": "user", "content": content}])
+
+    assert message.content[0].type == "text"
+    assert "> Invoices come on the first day of a month. [doc:billing#1]" in message.content[0].text
+    assert "Refunds" not in message.content[0].text
+
+
+def test_answers_are_deterministic(client: anthropic.Anthropic) -> None:
+    assert asked(client, "How long do refunds take?") == asked(client, "How long do refunds take?")
