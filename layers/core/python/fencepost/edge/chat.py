@@ -1,0 +1,96 @@
+"""`POST /api/ai-chat`: the order of checks. The first that fails answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from fencepost.domain.addresses import client_address
+from fencepost.domain.conversation import Answer, Question
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.edge.cors import CorsPolicy
+from fencepost.edge.endpoint import Route
+from fencepost.edge.http import Request, Response, json_response
+from fencepost.edge.models import chat_response
+from fencepost.edge.question import read_question
+from fencepost.services.chat import ChatService
+from fencepost.services.guard import AddressGuard
+from fencepost.services.trace import Trace
+
+
+def post_only(route: Route) -> Route:
+    """Answer preflights and refuse other methods than POST."""
+
+    def checked(request: Request, trace: Trace) -> Response:
+        if request.method == "OPTIONS":
+            return Response("preflight", HTTPStatus.NO_CONTENT)
+        if request.method != "POST":
+            raise FencepostError(ErrorCode.METHOD_NOT_ALLOWED)
+        return route(request, trace)
+
+    return checked
+
+
+def demo(reply: str) -> Route:
+    """Answer everything with one reply. Nothing is read, counted or called."""
+    content = chat_response(Answer(reply, (), ""))
+
+    def respond(request: Request, trace: Trace) -> Response:  # noqa: ARG001 - a demo reads no request
+        return json_response("demo", HTTPStatus.OK, content)
+
+    return respond
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The real thing.
+
+    Attributes:
+        edge_secret: reads what CloudFront sends to prove itself.
+    """
+
+    cors: CorsPolicy
+    guard: AddressGuard
+    service: ChatService
+    edge_secret: Callable[[], str | None]
+
+    def __call__(self, request: Request, trace: Trace) -> Response:
+        """Answer a question, or raise what is wrong with it.
+
+        Raises:
+            FencepostError: the first check that fails.
+        """
+        self._require_welcome(request)
+        try:
+            question = _read(request)
+        finally:
+            # Counted before anything is said about the body: a rejected one counts as well, and a flood gets a 429.
+            self._count(request, trace)
+        answer = self.service.answer(question, trace)
+        return json_response("answered", HTTPStatus.OK, chat_response(answer))
+
+    def _require_welcome(self, request: Request) -> None:
+        """Refuse, uncounted, what a foreign page can send: it must not use up a visitor's quota."""
+        if not self.cors.allows(request):
+            raise FencepostError(ErrorCode.ORIGIN_NOT_ALLOWED)
+        if not _is_json(request.headers.get("content-type", "")):
+            raise FencepostError(ErrorCode.UNSUPPORTED_MEDIA_TYPE)
+
+    def _count(self, request: Request, trace: Trace) -> None:
+        with trace.stage("guard"):
+            self.guard.admit(lambda: client_address(request.source_ip, request.headers, self.edge_secret))
+        trace.counted = True
+
+
+def _is_json(content_type: str) -> bool:
+    """Compare the media type (RFC 9110, section 8.3.1). JSON defines no parameters: they change nothing (RFC 8259)."""
+    return content_type.partition(";")[0].strip(" \t").lower() == "application/json"
+
+
+def _read(request: Request) -> Question:
+    try:
+        body = request.body()
+    except ValueError:
+        raise FencepostError(ErrorCode.INVALID_JSON) from None
+    return read_question(body)

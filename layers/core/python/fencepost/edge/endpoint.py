@@ -1,0 +1,79 @@
+"""What every HTTP function shares: events in, answers out, errors mapped, outcomes reported.
+
+The only broad `except` stands here: whatever goes wrong, a visitor gets our answer with our headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.events import AuditRecord
+from fencepost.edge.cors import CorsPolicy
+from fencepost.edge.errors import error_response
+from fencepost.edge.http import ProxyResponse, Request, Response, parse_event, proxy_response
+from fencepost.ports import AuditTrail, Clock, Events
+from fencepost.services.trace import Trace
+
+type Route = Callable[[Request, Trace], Response]
+type Handler = Callable[[Mapping[str, Any], object], ProxyResponse]
+
+
+class RequestLog(Events, Protocol):
+    """Events, told apart by the request that they belong to."""
+
+    def begin(self, request_id: str) -> None:
+        """Start a request."""
+        ...
+
+    def log_unexpected(self, error: BaseException) -> None:
+        """Report a fault of ours without its text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A Lambda handler around one route.
+
+    Attributes:
+        audit: None where nothing is counted, and so nothing audited: in the demo.
+    """
+
+    route: Route
+    cors: CorsPolicy
+    log: RequestLog
+    audit: AuditTrail | None
+    clock: Clock
+
+    def __call__(self, event: Mapping[str, Any], _context: object) -> ProxyResponse:
+        """Answer one proxy event."""
+        request, trace = parse_event(event), Trace()
+        self.log.begin(request.id)
+        response = self._respond(request, trace)
+        self._report(response, trace)
+        return proxy_response(request, response, self.cors.headers(request))
+
+    def _respond(self, request: Request, trace: Trace) -> Response:
+        try:
+            return self.route(request, trace)
+        except FencepostError as error:
+            return error_response(error, request.id)
+        except Exception as error:  # noqa: BLE001 - the edge: nothing may pass it
+            self.log.log_unexpected(error)
+            return error_response(FencepostError(ErrorCode.INTERNAL_ERROR), request.id)
+
+    def _report(self, response: Response, trace: Trace) -> None:
+        # What the address limits turn away is not audited, or a flood would be written down item by item.
+        if self.audit is not None and trace.counted:
+            self.audit.record(_audit_record(response, self.clock))
+        self.log.emit(trace.event(response.outcome, response.status))
+
+
+def _audit_record(response: Response, clock: Clock) -> AuditRecord:
+    if not isinstance(response.outcome, ErrorCode):
+        return AuditRecord(time=clock(), outcome=response.outcome)
+    failed = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return AuditRecord(time=clock(), outcome="failed" if failed else "refused", reason=response.outcome)
