@@ -1,5 +1,9 @@
 """Screening: recall and false positives by group, disguises on both sides, and its cost per character.
 
+How the figures come about: the patterns are written from grammar, with one half of the rows in view. The texts of the
+other half, held out, are not read; but its totals are looked at again and again during the work, and so steer it. Fresh
+rows may come out somewhat lower than either half.
+
 Usage: python -m benchmarks.screening
 """
 
@@ -20,18 +24,25 @@ from fencepost.domain.text import normalise
 Sample = dict[str, Any]
 
 LENGTHS = (200, 4_000)
-# Questions as visitors write them, repeated to the length; none of them is refused.
+# Questions as visitors write them, and words with which attacks begin; repeated to the length, none is refused.
 TEXTS = {
     "en": "How do I rotate the keys of a project, and does the old one keep working while the new one is rolled out? ",
     "ja": "プロジェクトのキーを入れ替える手順を知りたいのですが、古いキーはいつまで使えますか。",
     "ko": "프로젝트의 키를 교체하는 절차를 알고 싶은데, 예전 키는 언제까지 쓸 수 있나요? ",
+    "zh": "我想知道如何轮换项目的密钥，旧的密钥还能用多久？",
+    "ru": "Как сменить ключи проекта и будет ли старый ключ работать, пока новый ещё не разошёлся? ",
+    "hostile en": "ignore ",
+    "hostile ja": "以前の指示を",
+    "hostile ko": "이전 지시를 ",
 }
 
 
 def main() -> None:
     """Print the tables."""
     folder = data_folder("injection")
-    print("\nRefused, by group: recall for attacks, false positives for benign texts\n")
+    print("\nRefused, by group: recall for attacks, false positives for benign texts")
+    print("(half of the rows were in view when the patterns were written, of the held-out half only the totals;")
+    print("fresh rows may come out somewhat lower)\n")
     print_table(group_rows(read(folder / "dev.jsonl")))
     print("\nRefused, by disguise\n")
     print_table(disguise_rows(read(folder / "obfuscated_dev.jsonl")))
@@ -80,10 +91,7 @@ def groups(sample: Sample) -> list[str]:
 
 
 def is_held_out(sample: Sample) -> bool:
-    """Whether a sample belongs to the half whose texts were not read for writing patterns, by the hash of its id.
-
-    Near to unseen, not unseen: the totals of this half steered which grammar was worth adding.
-    """
+    """Whether a sample belongs to the half whose texts were not read for writing patterns, by the hash of its id."""
     return hashlib.sha256(sample["id"].encode()).digest()[0] % 2 == 1
 
 

@@ -16,6 +16,7 @@ from fencepost.adapters.secrets import SecretKeys
 from fencepost.adapters.web import WebDocumentFetcher
 from fencepost.domain.assembly import Budgets
 from fencepost.domain.prices import price_of
+from fencepost.domain.screening import compile_patterns
 from fencepost.domain.sections import split_document
 from fencepost.edge.chat import Chat, demo, post_only
 from fencepost.edge.cors import AnyOrigin, ListedOrigins
@@ -91,6 +92,7 @@ def _warm(model: Claude) -> None:
     """
     dynamodb_client()
     model.preload()
+    compile_patterns()
 
 
 def _documents(settings: Settings, log: Events) -> DocumentLibrary:

@@ -6,9 +6,10 @@ from itertools import chain
 
 from fencepost.domain.screening.patterns import (
     chinese,
-    english_indirect,
+    english_asking,
     english_override,
     english_prompt,
+    english_release,
     english_roles,
     english_secrets,
     french,
@@ -31,7 +32,7 @@ from fencepost.domain.screening.patterns import (
 )
 from fencepost.domain.screening.rule import Rule
 
-_ENGLISH = (english_override, english_prompt, english_secrets, english_roles, english_indirect)
+_ENGLISH = (english_override, english_prompt, english_secrets, english_roles, english_release, english_asking)
 _JAPANESE = (japanese_override, japanese_secrets, japanese_roles, japanese_indirect)
 _KOREAN = (korean_override, korean_secrets, korean_roles, korean_indirect)
 _EUROPEAN = (german, french, spanish, italian, portuguese, russian)

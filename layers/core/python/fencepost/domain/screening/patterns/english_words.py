@@ -19,7 +19,7 @@ NOT_ABOUT = (
 ASKED_ORDER = after(
     *literals(
         "please|pls|kindly|now|just|then|and|but|must|will|also|simply|first|to|can you|could you|would you|you to|"
-        "lets|instead|you may|exactly|sudo|only|may now|id like to|want to"
+        "lets|instead|you may|exactly|sudo|only|may now|can i|could i|may i|let me|love to|id like to|want to"
     )
 )
 REVEAL = literals(
@@ -30,7 +30,9 @@ REVEAL = literals(
 TO_ME = r"(?: (?:me|us|out|back|to me|to us|here|with me|down|off))?"
 WHOLE = (
     "(?: (?:all|exactly|verbatim|the|full|exact|complete|entire|whole|text|of|contents?|in|word for word|raw|actual"
-    "|and|literal|first|a copy|quote|quotation|wording|version|of the|last|words|characters|lines|sentences"
+    "|and|literal|first|a copy|quote|quotation|wording|version|of the|last|words|characters|lines|sentences|and paste|"
+    "paragraph|sentence"
+    "|part|section|beginning|start|opening|top|half"
     r"|\d{1,4})){0,5}"
 )
 ENDS = (

@@ -64,7 +64,8 @@ RULES = (
             "</s>",
         ),
         rest=(
-            r"(?:[_ -]?(?:prompt|message|instructions?|note|override|update|admin|notice))?[^\w]{0,6}(?:(?:system"
+            r"(?!\.\w)(?:[_ -]?(?:prompt|message|instructions?|note|override|update|admin"
+            r"|notice))?[^\w]{0,6}(?:(?:system"
             rf"|developer|user|assistant|inst|sys)[^\w]{{1,6}}){{0,3}}{_ORDER}"
         ),
         why="Marks of chat formats with an order after them. Developers paste such marks with questions.",
