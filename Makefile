@@ -1,0 +1,63 @@
+# Everything here installs what it needs: Python 3.13 or uv is enough to start from.
+.DEFAULT_GOAL := help
+.PHONY: help dev chat test check invoke bench build deploy requirements clean
+
+UV := local/uv
+PYTHON := .venv/bin/python
+SAM := .venvs/sam/bin/sam
+PROFILE ?= dev
+ADVICE := "The tools could not be installed; see above. If a compiler is missing, install one (on Debian: build-essential)."
+ARCHITECTURE ?= arm64
+
+export PYTHONPATH := layers/core/python:.
+export SAM_CLI_TELEMETRY := 0
+export ARCHITECTURE EVENT FUNCTION M PORT
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+dev: .venv/.synced ## Start the local cloud on http://127.0.0.1:8787 (PORT=, FENCEPOST_STATE_DIR=)
+	@$(PYTHON) -m local.up
+
+chat: .venv/.synced ## Send one message to it: make chat M="How do I get started?"
+	@$(PYTHON) -m local.chat
+
+test: .venv/.synced ## Run all tests
+	@$(PYTHON) -m local.prepare
+	@$(PYTHON) -m pytest
+
+check: .venv/.synced $(SAM) ## Lint, type-check and validate everything
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	$(SAM) validate --lint
+
+invoke: .venv/.synced ## Run one function: make invoke FUNCTION=chat EVENT=events/chat.json
+	@$(PYTHON) -m local.invoke
+
+bench: .venv/.synced ## Run the benchmarks
+	@$(PYTHON) -m benchmarks
+
+build: .venv/.synced ## Build functions and layers into .aws-sam/build (ARCHITECTURE=arm64 or x86_64)
+	@$(PYTHON) -m local.build
+
+deploy: build $(SAM) ## Deploy to AWS: make deploy PROFILE=prod
+	$(SAM) deploy --config-env $(PROFILE)
+	@$(PYTHON) -m local.release $(PROFILE)
+
+requirements: ## Export the dependency layer's requirements from uv.lock
+	$(UV) export --quiet --frozen --no-dev --no-emit-project --no-annotate --no-header \
+		--prune boto3 --prune botocore --output-file layers/deps/requirements.txt
+
+clean: ## Remove what was built and installed, but no data
+	rm -rf .aws-sam .venv .venvs .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+
+.venv/.synced: uv.lock
+	@echo "Installing the development tools …"
+	@$(UV) sync --quiet --frozen --compile-bytecode || { echo $(ADVICE) >&2; exit 1; }
+	@touch $@
+
+$(SAM): uv.lock .venv/.synced
+	@$(PYTHON) -c 'from local.environments import binary; binary("sam", "sam")'

@@ -1,0 +1,164 @@
+"""A whole local cloud: the front door, the emulator and the deployed stack. `make dev` and the tests start the same."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+from local import build, deploy, emulator, fingerprint, parameters, processes
+from local.deploy import Deployment
+from local.emulator import Emulator
+from local.front_door import Gateway, create_app
+from local.provider import create_app as create_provider
+from local.state import Running, StateFolder
+from local.trouble import Trouble
+
+Say = Callable[[str], None]
+_FIRST_ANSWER_SECONDS = 60.0
+
+
+@dataclass
+class Cloud:
+    """A local cloud that is up.
+
+    Attributes:
+        url: the front door, e.g. `http://127.0.0.1:8787`.
+        emulator: the emulated cloud behind it.
+        code: the digest of the code that is deployed.
+        chosen: the template's parameters.
+        deployment: the stack.
+    """
+
+    url: str
+    emulator: Emulator
+    gateway: Gateway
+    folder: StateFolder
+    code: str
+    chosen: dict[str, str]
+    deployment: Deployment = field(init=False)
+
+    def deploy(self, say: Say, **changes: str) -> None:
+        """Bring the stack up to date, with these parameters of the template changed."""
+        self.chosen |= changes
+        digest = fingerprint.of_values(self.code, self.chosen)
+        known = deploy.exists(self.emulator)
+        if not known or digest != self.folder.deployed():
+            say("Deploying the stack …")
+            deploy.deploy(self.emulator, self._packaged(fresh=not known), self.chosen)
+            self.folder.record_deployment(digest)
+        self.deployment = deploy.describe(self.emulator)
+        self.gateway.api_url = self.deployment.api_url
+
+    def _packaged(self, *, fresh: bool) -> str:
+        path = self.folder.packaged(self.code)
+        if fresh or not path.exists():
+            build.package(self.emulator, path, self.folder.log("package"))
+        return path.read_text(encoding="utf-8")
+
+    def await_answer(self) -> None:
+        """Wait until a real request through the API answers.
+
+        Raises:
+            Trouble: it answers with an error.
+        """
+        answer = self._send("GET", "/health")
+        if not answer.is_success:
+            log = self.emulator.child.log
+            raise Trouble(f"GET /health answers {answer.status_code}; the local cloud's log is {log}.")
+
+    def warm_up(self) -> None:
+        """Start the chat function behind the scenes, so that the first visitor need not wait for it."""
+        threading.Thread(target=self._preflight, name="warm-up", daemon=True).start()
+
+    def _preflight(self) -> None:
+        # Whoever chats next meets the same trouble and is told.
+        with contextlib.suppress(httpx.HTTPError):
+            self._send("OPTIONS", "/api/ai-chat")
+
+    def _send(self, method: str, path: str) -> httpx.Response:
+        return httpx.request(method, f"{self.url}{path}", timeout=_FIRST_ANSWER_SECONDS, trust_env=False)
+
+
+@contextmanager
+def started(folder: StateFolder, port: int, environment: Mapping[str, str], say: Say) -> Iterator[Cloud]:
+    """Start a local cloud, and stop all of it at the end.
+
+    Args:
+        port: the front door's; 0 takes a free one.
+        environment: where the settings come from.
+        say: is told of each step.
+
+    Raises:
+        Trouble: a setting is invalid, the port or the folder is taken, or a step fails.
+    """
+    parameters.from_environment(environment)
+    with folder.claimed(), _listening(port) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        gateway = Gateway(frozenset(urlsplit(origin).netloc for origin in parameters.origins(url)))
+        chosen = parameters.local(environment, url)
+        with _serving(create_app(gateway, _stand_in(environment)), listener):
+            say("Building the functions …")
+            build.build(chosen["Architecture"], folder.log("build"))
+            code = fingerprint.of_code(chosen["Architecture"])
+            say("Starting the local cloud …")
+            with _emulated(folder) as running:
+                cloud = Cloud(url, running, gateway, folder, code, chosen)
+                cloud.deploy(say)
+                cloud.await_answer()
+                cloud.warm_up()
+                with folder.announced(Running(url, running.endpoint_url, cloud.deployment.functions)):
+                    yield cloud
+
+
+def _stand_in(environment: Mapping[str, str]) -> ASGIApp | None:
+    return create_provider() if parameters.needs_stand_in(environment) else None
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    listener = processes.listen(port)
+    if listener is None:
+        raise Trouble(f"Port {port} is taken: stop what listens there, or choose another with PORT=, e.g. PORT=8790.")
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _serving(app: ASGIApp, listener: socket.socket) -> Iterator[None]:
+    """Serve the application from a thread, to which signals do not go."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        # Else a client's X-Forwarded-For would become its address.
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="front door")
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def _emulated(folder: StateFolder) -> Iterator[Emulator]:
+    running = emulator.start(folder.path, folder.emulator_port())
+    folder.record_emulator(running.child.process.pid)
+    try:
+        yield running
+    finally:
+        running.stop()

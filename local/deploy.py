@@ -1,0 +1,109 @@
+"""The stack on the emulator: created, changed where its template or parameters did, and released.
+
+It is deployed by the API and not by `sam deploy`, on whose command line the provider's key would be readable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from local import gateway_responses
+from local.emulator import Emulator
+from local.release import functions_of, release
+from local.trouble import Trouble
+
+STACK = "fencepost"
+STAGE = "live"
+_DEADLINE_SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a deployed stack offers.
+
+    Attributes:
+        api_id: the API's id.
+        api_url: where the gateway serves the API, without a trailing slash.
+        functions: physical names of the functions.
+    """
+
+    api_id: str
+    api_url: str
+    functions: tuple[str, ...]
+
+
+def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> Deployment:
+    """Create or change the stack, and let the functions' aliases follow.
+
+    Raises:
+        Trouble: the stack ends in a failure; the text gives the reason.
+    """
+    client = emulator.client("cloudformation")
+    request = {
+        "StackName": STACK,
+        "TemplateBody": template,
+        "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        "Parameters": [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()],
+    }
+    if exists(emulator):
+        _update(client, request)
+    else:
+        client.create_stack(**request)
+    _await(client)
+    release(emulator.client("lambda"), functions_of(client, STACK))
+    deployment = describe(emulator)
+    gateway_responses.put(emulator.client("apigateway"), deployment.api_id, STAGE)
+    return deployment
+
+
+def describe(emulator: Emulator) -> Deployment:
+    """Return the deployed stack."""
+    client = emulator.client("cloudformation")
+    stack = client.describe_stacks(StackName=STACK)["Stacks"][0]
+    outputs = {row["OutputKey"]: row["OutputValue"] for row in stack["Outputs"]}
+    api_id = outputs["ApiId"]
+    url = f"{emulator.endpoint_url}/_aws/execute-api/{api_id}/{STAGE}"
+    return Deployment(api_id, url, tuple(functions_of(client, STACK)))
+
+
+def exists(emulator: Emulator) -> bool:
+    """Say whether the stack is there."""
+    client = emulator.client("cloudformation")
+    try:
+        client.describe_stacks(StackName=STACK)
+    except ClientError:
+        return False
+    return True
+
+
+def _update(client: Any, request: dict[str, Any]) -> None:
+    try:
+        client.update_stack(**request)
+    except ClientError as error:
+        if "No updates" not in str(error):
+            raise
+
+
+def _await(client: Any) -> None:
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        status = client.describe_stacks(StackName=STACK)["Stacks"][0]["StackStatus"]
+        if status in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
+            return
+        if not status.endswith("_IN_PROGRESS") or "ROLLBACK" in status:
+            break
+        time.sleep(0.2)
+    raise Trouble(f"The stack could not be deployed: {_reasons(client)}")
+
+
+def _reasons(client: Any) -> str:
+    events = client.describe_stack_events(StackName=STACK)["StackEvents"]
+    failed = (row for row in events if row["ResourceStatus"].endswith("_FAILED"))
+    return "; ".join(
+        f"{row['LogicalResourceId']}: {row.get('ResourceStatusReason', 'no reason given')}" for row in failed
+    )

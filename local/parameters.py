@@ -1,0 +1,70 @@
+"""The template's parameters for a local deployment: what the environment says, and local values for the rest."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+
+from fencepost.settings import InvalidSettings, load_settings
+from local import template
+from local.trouble import Trouble
+
+PROVIDER_PATH = "/_local/provider"
+SITE_PATH = "/_local/site"
+# Each instance of a function is a process that unpacks its layers; the front door makes further requests wait.
+CONCURRENCY = 4
+
+
+def machine() -> str:
+    """Return this machine's architecture as Lambda names it."""
+    return "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters that the environment sets, after the settings model has accepted all of them.
+
+    Raises:
+        Trouble: a variable is invalid; the text names it, its kind and what is allowed.
+    """
+    try:
+        load_settings(environment)
+    except InvalidSettings as error:
+        raise Trouble(f"Fencepost cannot start with these settings:\n{error}", exit_code=2) from None
+    names = template.variables()
+    return {names[name]: value for name, value in environment.items() if name in names}
+
+
+def local(environment: Mapping[str, str], url: str) -> dict[str, str]:
+    """Return the parameters of a local deployment behind the front door at `url`.
+
+    Without a key and without an endpoint the provider is the stand-in; without a site the documents are the sample's.
+
+    Raises:
+        Trouble: a variable is invalid.
+    """
+    chosen = from_environment(environment)
+    defaults = {
+        "AnthropicApiKey": "local",
+        "DocsSiteUrl": f"{url}{SITE_PATH}",
+        "DocsAllowLoopback": "true",
+        "ReservedConcurrency": str(CONCURRENCY),
+        "Architecture": machine(),
+        # The front door already makes requests wait; what the gateway turned away would be news of this machine alone.
+        "ThrottleRate": "10000",
+        "ThrottleBurst": "10000",
+    }
+    if needs_stand_in(environment):
+        defaults["AnthropicBaseUrl"] = f"{url}{PROVIDER_PATH}"
+    filled = {name: value for name, value in chosen.items() if value}
+    allowed = [*origins(url), *filter(None, [chosen.get("AllowedOrigins")])]
+    return defaults | filled | {"AllowedOrigins": ",".join(allowed)}
+
+
+def origins(url: str) -> tuple[str, str]:
+    """Return the two names by which a browser on this machine knows the front door."""
+    return url, url.replace("127.0.0.1", "localhost")
+
+
+def needs_stand_in(environment: Mapping[str, str]) -> bool:
+    """Say whether the environment names no provider at all."""
+    return not environment.get("ANTHROPIC_API_KEY") and not environment.get("ANTHROPIC_BASE_URL")

@@ -1,0 +1,154 @@
+"""Child processes: each leads a group of its own, writes to a log file and is stopped with everything it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.paths import ROOT
+from local.trouble import Trouble
+
+# What a child sees of the caller's environment. The rest would reach the emulated functions, which must see
+# nothing but what the template gives them.
+_INHERITED = (
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "PATH",
+    "PYENV_VERSION",
+    "PIP_CERT",
+    "PIP_INDEX_URL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "UV_CACHE_DIR",
+    "UV_DEFAULT_INDEX",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A running process that leads its group."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self.process.poll() is None
+
+    def stop(self, grace_seconds: float = 10.0) -> None:
+        """Ask the group to end, and after the grace period make it. Stopping twice does nothing."""
+        if not self.alive:
+            return
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(grace_seconds)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the whole group at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def last_words(self, lines: int = 12) -> str:
+        """Return the end of its log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def base_environment() -> dict[str, str]:
+    """Return the part of the caller's environment that children get."""
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
+
+
+def start(
+    name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path, folder: Path = ROOT
+) -> Child:
+    """Start a process in a session of its own, so that a Ctrl-C at the terminal reaches us alone.
+
+    Args:
+        name: what to call it.
+        command: the program and its arguments.
+        environment: what it gets besides the few variables that every child inherits.
+        log: the file for what it prints.
+        folder: its working directory.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=folder,
+            env={**base_environment(), **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            umask=0o077,
+        )
+    return Child(name, process, log)
+
+
+def run(name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path) -> None:
+    """Run a process to its end; one that we leave early, as at a Ctrl-C, is ended with all that it started.
+
+    Raises:
+        Trouble: it fails; the text ends with the last lines of its log.
+    """
+    child = start(name, command, environment, log)
+    try:
+        failed = child.process.wait() != 0
+    finally:
+        child.kill()
+    if failed:
+        raise Trouble(f"`{name}` failed. Its log {log} ends with:\n{child.last_words()}")
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a running process, empty where there is none or nothing can tell."""
+    if shutil.which("ps") is None:
+        return ""
+    shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return "" if "<defunct>" in shown.stdout else shown.stdout.strip()
+
+
+def end_group(pid: int, grace_seconds: float = 15.0) -> None:
+    """End the group of a process that is not our child."""
+    deadline = time.monotonic() + grace_seconds
+    os.kill(pid, signal.SIGTERM)
+    while command_of(pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def listen(port: int) -> socket.socket | None:
+    """Take the loopback port, or return None where another has it."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen(128)
+    except OSError:
+        listener.close()
+        return None
+    return listener

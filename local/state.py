@@ -1,0 +1,113 @@
+"""The state folder: who uses it, what runs from it, and what was deployed last."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from local import processes
+from local.trouble import Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A local cloud that is up.
+
+    Attributes:
+        url: the front door.
+        endpoint_url: the emulator, for AWS clients.
+        functions: physical names of the deployed functions.
+    """
+
+    url: str
+    endpoint_url: str
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateFolder:
+    """A folder with a local cloud's data."""
+
+    path: Path
+
+    def packaged(self, built: str) -> Path:
+        """Return where the template of a build stands as `sam package` left it."""
+        return self.path / f"packaged-{built[:12]}.yaml"
+
+    def log(self, name: str) -> Path:
+        """Return the path of a log."""
+        return self.path / f"{name}.log"
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Hold the folder for one local cloud.
+
+        Raises:
+            Trouble: another one holds it.
+        """
+        # What the emulator stores may include the provider's key: the folder is its owner's alone.
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.path / "lock").open("a") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Trouble(
+                    f"Another Fencepost uses {self.path}: stop it, or set FENCEPOST_STATE_DIR to another folder."
+                ) from None
+            self._end_leftover()
+            yield
+
+    def record_emulator(self, pid: int) -> None:
+        """Remember the emulator, in case we are ended before we can end it."""
+        (self.path / "emulator.pid").write_text(str(pid))
+
+    def _end_leftover(self) -> None:
+        path = self.path / "emulator.pid"
+        if path.exists() and "ministack" in processes.command_of(int(path.read_text())):
+            processes.end_group(int(path.read_text()))
+        path.unlink(missing_ok=True)
+
+    def emulator_port(self) -> int:
+        """Return the emulator's port, the same as last time where it is free."""
+        path = self.path / "port"
+        remembered = int(path.read_text()) if path.exists() else 0
+        listener = processes.listen(remembered)
+        if listener is None:
+            return self._remember(processes.free_port())
+        with listener:
+            return self._remember(listener.getsockname()[1])
+
+    def _remember(self, port: int) -> int:
+        (self.path / "port").write_text(str(port))
+        return port
+
+    def deployed(self) -> str:
+        """Return the digest of what was deployed last, or nothing."""
+        path = self.path / "deployed"
+        return path.read_text() if path.exists() else ""
+
+    def record_deployment(self, digest: str) -> None:
+        """Remember the digest of what is deployed."""
+        (self.path / "deployed").write_text(digest)
+
+    @contextmanager
+    def announced(self, running: Running) -> Iterator[None]:
+        """Let `make chat` and `make invoke` find what runs, while it does."""
+        path = self.path / "running.json"
+        path.write_text(json.dumps(asdict(running)))
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+    def running(self) -> Running | None:
+        """Return what runs from this folder, if anything does."""
+        with contextlib.suppress(FileNotFoundError):
+            values = json.loads((self.path / "running.json").read_text())
+            return Running(values["url"], values["endpoint_url"], tuple(values["functions"]))
+        return None

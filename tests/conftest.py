@@ -1,0 +1,41 @@
+"""Fixtures: the emulated cloud, and the deployed stack on another one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from local import emulator as emulators
+from local import processes, template
+from local.cloud import started
+from local.state import StateFolder
+from tests.stack import Stack
+from tests.stand_in import StandIn
+
+# Nothing in a test run may meet a real account, and nobody's own settings may change what is tested.
+os.environ.update(emulators.CREDENTIALS)
+for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "PORT", "FENCEPOST_STATE_DIR", *template.variables()):
+    os.environ.pop(name, None)
+
+# So that tests do not spend each other's quota; those of the limits set their own.
+_ROOMY = {"RATE_LIMIT_PER_MINUTE": "100000", "RATE_LIMIT_PER_DAY": "1000000"}
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[emulators.Emulator]:
+    """Yield a fresh emulated cloud: `.endpoint_url`, and `.client("dynamodb")` for a boto3 client of it."""
+    running = emulators.start(tmp_path_factory.mktemp("emulator"), processes.free_port())
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Yield the deployed template with its front door and its stand-in for the provider."""
+    folder = StateFolder(tmp_path_factory.mktemp("stack"))
+    with started(folder, 0, _ROOMY, print) as cloud, httpx.Client(timeout=60, trust_env=False) as http:
+        http.base_url = httpx.URL(cloud.url)
+        yield Stack(cloud, http, StandIn(f"{cloud.url}/_local/provider", http))

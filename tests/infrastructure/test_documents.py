@@ -1,0 +1,25 @@
+"""What the documents in `docs/` say of the repository."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from local.paths import ROOT
+
+SECURITY = (ROOT / "docs" / "security.md").read_text()
+NAMED_TESTS = sorted(set(re.findall(r"`((?:unit|integration|infrastructure|e2e)/[\w*.]+)`", SECURITY)))
+
+
+@pytest.mark.parametrize("name", NAMED_TESTS)
+def test_the_security_model_names_tests_that_exist(name: str) -> None:
+    assert list((ROOT / "tests").glob(name if name.endswith(".py") else f"{name}.py"))
+
+
+def test_each_promise_says_who_what_not_and_which_tests() -> None:
+    sections = re.split(r"^## ", SECURITY, flags=re.MULTILINE)[1:]
+    assert sections
+    for section in sections[:-1]:
+        assert "*What does not:*" in section
+    assert all("*Tests:*" in section for section in sections)

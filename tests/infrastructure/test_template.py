@@ -1,0 +1,230 @@
+"""The template against the code that it deploys, and against the rules that every deployment keeps."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fencepost.domain.errors import ErrorCode
+from fencepost.edge.errors import ERRORS
+from fencepost.edge.metrics import NAMESPACE
+from fencepost.settings import Settings, load_settings
+from local import template
+from local.paths import ROOT
+
+# The key itself never stands in a function's environment: it is a secret's first value.
+NO_VARIABLES = {"ANTHROPIC_API_KEY"}
+# Actions that name no resource, each with the reason.
+WILDCARD_RESOURCES = {
+    "xray:PutTraceSegments": "X-Ray knows no resources",
+    "xray:PutTelemetryRecords": "X-Ray knows no resources",
+}
+type Resource = dict[str, Any]
+
+
+def resources(kind: str) -> dict[str, Resource]:
+    found: dict[str, Resource] = {
+        name: resource for name, resource in template.load()["Resources"].items() if resource["Type"] == kind
+    }
+    return found
+
+
+def properties(kind: str) -> dict[str, dict[str, Any]]:
+    return {name: resource.get("Properties", {}) for name, resource in resources(kind).items()}
+
+
+FUNCTIONS = properties("AWS::Serverless::Function")
+PARAMETERS: dict[str, dict[str, Any]] = template.load()["Parameters"]
+GLOBALS: dict[str, Any] = template.load()["Globals"]["Function"]
+
+
+def chat_variables() -> dict[str, Any]:
+    variables: dict[str, Any] = FUNCTIONS["ChatFunction"]["Environment"]["Variables"]
+    return variables
+
+
+def test_every_setting_is_set_from_a_parameter_or_a_resource_and_nothing_else_is() -> None:
+    aliases = {field.alias for field in Settings.model_fields.values()}
+    assert set(chat_variables()) == aliases - NO_VARIABLES
+    known = PARAMETERS.keys() | template.load()["Resources"].keys()
+    assert all(value["Ref"] in known for value in chat_variables().values())
+
+
+def test_the_parameters_defaults_are_the_settings_defaults() -> None:
+    environment = {
+        name: str(PARAMETERS[value["Ref"]]["Default"])
+        for name, value in chat_variables().items()
+        if value["Ref"] in PARAMETERS
+    }
+    assert load_settings(environment) == load_settings({})
+
+
+def test_a_parameter_that_is_a_setting_names_its_variable() -> None:
+    for name, value in chat_variables().items():
+        if value["Ref"] in PARAMETERS:
+            assert PARAMETERS[value["Ref"]]["Description"] == name
+
+
+def test_every_parameter_is_used() -> None:
+    text = (ROOT / "template.yaml").read_text()
+    for name in PARAMETERS:
+        assert re.search(rf"(!Ref |\$\{{|\[|, ){name}\b", text.partition("Conditions:")[2]), name
+
+
+def test_every_handler_is_in_the_template_and_the_other_way_round() -> None:
+    folders = {str(path.parent.relative_to(ROOT)) for path in (ROOT / "functions").glob("*/app.py")}
+    assert {function["CodeUri"] for function in FUNCTIONS.values()} == folders
+
+
+def test_functions_run_as_promised() -> None:
+    assert GLOBALS["Runtime"] == "python3.13"
+    assert PARAMETERS[GLOBALS["Architectures"][0]["Ref"]]["Default"] == "arm64"
+    assert GLOBALS["AutoPublishAlias"]
+    assert PARAMETERS[GLOBALS["SnapStart"]["ApplyOn"]["Ref"]]["Default"] == "PublishedVersions"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_function_has_its_own_role_and_json_logs_that_expire(name: str) -> None:
+    function = FUNCTIONS[name]
+    assert function["LoggingConfig"]["LogFormat"] == "JSON"
+    group = properties("AWS::Logs::LogGroup")[function["LoggingConfig"]["LogGroup"]["Ref"]]
+    assert group["RetentionInDays"]
+    users = [other for other in FUNCTIONS.values() if other["Role"] == function["Role"]]
+    assert users == [function]
+
+
+def test_every_log_group_expires() -> None:
+    assert all("RetentionInDays" in group for group in properties("AWS::Logs::LogGroup").values())
+
+
+def statements() -> Iterator[tuple[str, dict[str, Any]]]:
+    for kind in ("AWS::IAM::Role", "AWS::IAM::ManagedPolicy"):
+        for name, role in properties(kind).items():
+            documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
+            for document in [*documents, *([role["PolicyDocument"]] if "PolicyDocument" in role else [])]:
+                for statement in document["Statement"]:
+                    yield name, statement
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_policies_name_their_actions_and_resources() -> None:
+    for name, statement in statements():
+        actions = as_list(statement["Action"])
+        assert not [action for action in actions if "*" in action], name
+        if "*" in as_list(statement["Resource"]):
+            assert set(actions) <= WILDCARD_RESOURCES.keys(), name
+
+
+def test_no_function_gets_a_policy_by_another_way() -> None:
+    for function in (GLOBALS, *FUNCTIONS.values()):
+        assert not function.keys() & {"Policies", "PermissionsBoundary"}
+    assert {role["Ref"] for role in managed_policies()} <= properties("AWS::IAM::ManagedPolicy").keys()
+
+
+def managed_policies() -> Iterator[dict[str, str]]:
+    for name in {function["Role"]["GetAtt"].partition(".")[0] for function in FUNCTIONS.values()}:
+        for policy in properties("AWS::IAM::Role")[name].get("ManagedPolicyArns", ()):
+            _, wanted, otherwise = policy["If"]
+            assert otherwise == {"Ref": "AWS::NoValue"}
+            yield wanted
+
+
+def test_the_meta_function_reaches_no_store_and_no_secret() -> None:
+    actions = {
+        action for name, statement in statements() if name == "MetaRole" for action in as_list(statement["Action"])
+    }
+    assert actions == {"logs:CreateLogStream", "logs:PutLogEvents"}
+
+
+@pytest.mark.parametrize("name", properties("AWS::DynamoDB::Table"))
+def test_tables_are_on_demand_restorable_and_expire_items(name: str) -> None:
+    table = resources("AWS::DynamoDB::Table")[name]
+    assert table["Properties"]["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert table["DeletionPolicy"] == table["UpdateReplacePolicy"]
+
+
+def test_the_bill_outlives_the_stack() -> None:
+    assert resources("AWS::DynamoDB::Table")["LedgerTable"]["DeletionPolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("name", properties("AWS::S3::Bucket"))
+def test_buckets_are_private_versioned_and_tls_only(name: str) -> None:
+    bucket = properties("AWS::S3::Bucket")[name]
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    policies = [
+        policy["PolicyDocument"]["Statement"]
+        for policy in properties("AWS::S3::BucketPolicy").values()
+        if policy["Bucket"] == {"Ref": name}
+    ]
+    assert [row for rows in policies for row in rows if row["Effect"] == "Deny" and row["Sid"] == "TlsOnly"]
+
+
+def test_each_method_of_the_chat_is_named_and_reaches_the_function() -> None:
+    events = FUNCTIONS["ChatFunction"]["Events"].values()
+    methods = {event["Properties"]["Method"] for event in events}
+    assert methods == {"POST", "OPTIONS", "GET", "HEAD", "PUT", "PATCH", "DELETE"}
+    assert {event["Type"] for event in events} == {"Api"}
+
+
+GATEWAY_RESPONSES: dict[str, dict[str, Any]] = properties("AWS::Serverless::Api")["Api"]["GatewayResponses"]
+
+
+@pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
+def test_what_the_gateway_answers_by_itself_is_a_row_of_our_table(kind: str) -> None:
+    response = GATEWAY_RESPONSES[kind]
+    body = json.loads(response["ResponseTemplates"]["application/json"])
+    row = ERRORS[ErrorCode(body["code"])]
+    assert body == {"error": row.sentence, "code": body["code"], "requestId": "$context.requestId"}
+    if not kind.startswith("DEFAULT_"):
+        assert response["StatusCode"] == row.status
+    headers = response.get("ResponseParameters", {}).get("Headers", {})
+    assert headers == ({"Retry-After": f"'{row.retry_after}'"} if row.retry_after else {})
+
+
+def test_the_gateways_families_and_what_has_a_code_of_ours_are_covered() -> None:
+    assert GATEWAY_RESPONSES.keys() >= {
+        "DEFAULT_4XX",
+        "DEFAULT_5XX",
+        "MISSING_AUTHENTICATION_TOKEN",
+        "REQUEST_TOO_LARGE",
+        "THROTTLED",
+    }
+
+
+def test_the_gateway_waits_longer_than_the_function_and_the_function_than_the_provider() -> None:
+    gateway_seconds = 29
+    assert GLOBALS["Timeout"] <= gateway_seconds
+    field = Settings.model_fields["provider_timeout_seconds"]
+    longest = max(limit.le for limit in field.metadata if hasattr(limit, "le"))
+    assert longest < GLOBALS["Timeout"]
+
+
+def test_the_stage_throttles() -> None:
+    (settings,) = properties("AWS::Serverless::Api")["Api"]["MethodSettings"]
+    assert settings["ResourcePath"] == "/*"
+    assert {settings["ThrottlingRateLimit"]["Ref"], settings["ThrottlingBurstLimit"]["Ref"]} <= PARAMETERS.keys()
+
+
+def test_access_logs_hold_nothing_of_a_visitor() -> None:
+    _, wanted, _ = properties("AWS::Serverless::Api")["Api"]["AccessLogSetting"]["If"]
+    names = re.findall(r"\$context\.([\w.]+)", wanted["Format"])
+    assert names
+    assert not [
+        name
+        for name in names
+        if re.search("identity|authorizer|path$|querystring|header", name, re.IGNORECASE) and name != "resourcePath"
+    ]
+
+
+def test_the_metrics_namespace_is_the_codes() -> None:
+    assert GLOBALS["Environment"]["Variables"]["POWERTOOLS_METRICS_NAMESPACE"] == NAMESPACE
