@@ -187,8 +187,13 @@ def test_what_the_gateway_answers_by_itself_is_a_row_of_our_table(kind: str) -> 
     assert body == {"error": row.sentence, "code": body["code"], "requestId": "$context.requestId"}
     if not kind.startswith("DEFAULT_"):
         assert response["StatusCode"] == row.status
-    headers = response.get("ResponseParameters", {}).get("Headers", {})
-    assert headers == ({"Retry-After": f"'{row.retry_after}'"} if row.retry_after else {})
+    headers = dict(response["ResponseParameters"]["Headers"])
+    assert headers.pop("Retry-After", None) == (f"'{row.retry_after}'" if row.retry_after else None)
+    assert headers == {
+        "Access-Control-Allow-Origin": "'*'",
+        "Access-Control-Expose-Headers": "'Retry-After'",
+        "Cache-Control": "'no-store'",
+    }
 
 
 def test_the_gateways_families_and_what_has_a_code_of_ours_are_covered() -> None:
