@@ -31,6 +31,7 @@ class TestAnswer:
     def test_text_usage_and_first_token_come_from_the_stream(self, stand_in: StandIn) -> None:
         answer = model_at(stand_in.url).complete(PROMPT)
 
+        assert answer.usage is not None
         assert "[doc:guide/install#1]" in answer.text
         assert answer.usage.cache_write_tokens > 900
         assert answer.usage.cache_read_tokens == 0
@@ -42,6 +43,8 @@ class TestAnswer:
         model = model_at(stand_in.url)
         first, second = model.complete(PROMPT).usage, model.complete(PROMPT).usage
 
+        assert first is not None
+        assert second is not None
         assert second.cache_read_tokens == first.cache_write_tokens
         assert (second.cache_write_tokens, second.input_tokens) == (0, first.input_tokens)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import threading
@@ -192,6 +193,24 @@ class TestConnection:
 
         assert (error.code, error.usage) == (ErrorCode.PROVIDER_FAILED, None)
 
+    @pytest.mark.parametrize(
+        "usage",
+        ["{}", "null", '{"input_tokens": -10000000, "output_tokens": 1}', '{"output_tokens": 1}'],
+        ids=["empty", "none", "negative", "no input"],
+    )
+    def test_an_answer_whose_usage_cannot_be_true_is_of_unknown_cost(self, usage: str) -> None:
+        with _answering(_stream(usage)) as url:
+            answer = model_at(url).complete(PROMPT)
+
+        assert (answer.text, answer.usage) == ("Yes.", None)
+
+    @pytest.mark.parametrize("key", ["key\n", "key\x00", "k\ud800"])
+    def test_a_request_that_cannot_be_written_costs_nothing(self, stand_in: StandIn, key: str) -> None:
+        error = failure(model_at(stand_in.url, keys=KeyRing(key)))
+
+        assert (error.code, error.usage) == (ErrorCode.PROVIDER_FAILED, Usage())
+        assert stand_in.calls() == 0
+
 
 class TestDeadline:
     """Each of these would take a minute or for ever; the deadline ends it."""
@@ -244,6 +263,19 @@ class TestSecrecy:
 def _closed_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
+
+
+def _stream(usage: str) -> bytes:
+    """Return a whole answer, whose first event reports this usage."""
+    events = (
+        f'{{"type": "message_start", "message": {{"usage": {usage}}}}}',
+        '{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes."}}',
+        '{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}',
+        '{"type": "message_stop"}',
+    )
+    return (
+        OK + b"\r\n" + b"".join(f"event: {json.loads(event)['type']}\ndata: {event}\n\n".encode() for event in events)
+    )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.ledger import DayBill
 from fencepost.domain.limits import Caps
 from fencepost.domain.money import MicroDollars
-from fencepost.services.leasing import LEASE_LIFETIME, LeasingLedger
+from fencepost.services.leasing import LEASE_LIFETIME, MAX_BLOCK, LeasingLedger
 from tests.fakes import FakeLedger
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -38,6 +38,26 @@ def test_a_block_grows_while_it_is_used_up_in_time() -> None:
     # A write where a block of 1, 2, 4, 8 and again 8 begins, and another where it ends.
     assert [number for number in range(1, 24) if writes[number] > writes[number - 1]] == [1, 2, 3, 6, 7, 14, 15, 22, 23]
     assert writes[-1] == 11
+
+
+def test_a_block_is_never_larger_than_one_write_can_close() -> None:
+    store = FakeLedger()
+    leasing = LeasingLedger(store, 1_000)
+    caps = Caps(100_000, PLENTY.spend)
+    for _ in range(400):
+        before = store.bill(TODAY).calls
+        leasing.settle(leasing.reserve(TEN, caps, NOON), TEN)
+        assert store.bill(TODAY).calls - before <= MAX_BLOCK
+
+
+def test_a_negative_cost_makes_no_room() -> None:
+    store = FakeLedger()
+    leasing = busy(store)
+    reservation, bill = leasing.reserve(TEN, PLENTY, NOON), store.bill(TODAY)
+    for ledger in (leasing, store):
+        with pytest.raises(ValueError, match="negative"):
+            ledger.settle(reservation, MicroDollars(-1))
+    assert store.bill(TODAY) == bill
 
 
 def test_an_instance_that_is_rarely_asked_strands_nothing() -> None:

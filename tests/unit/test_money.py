@@ -22,6 +22,14 @@ def prompt_tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_a_negative_count_is_no_usage(place: int) -> None:
+    counts = [1_000] * 4
+    counts[place] = -1
+    with pytest.raises(ValueError, match="negative"):
+        Usage(*counts)
+
+
 @given(models, usages, st.integers(0, 1_000), st.integers(0, 1_000))
 def test_no_usage_within_the_bounds_costs_more_than_the_worst_case(
     model: str, usage: Usage, more_input: int, more_output: int

@@ -47,11 +47,11 @@ def test_a_signing_secret_that_cannot_be_read_is_a_misconfiguration(named: str) 
 
 
 def test_the_providers_key_comes_from_its_secret_where_one_is_named() -> None:
-    vault = Vault(provider="from the vault")
+    vault = Vault(provider="from-the-vault")
     assert (
-        SecretKeys("signing", "provider", api_key="from the laptop", read=vault.read).provider_key() == "from the vault"
+        SecretKeys("signing", "provider", api_key="from-the-laptop", read=vault.read).provider_key() == "from-the-vault"
     )
-    assert SecretKeys("signing", api_key="from the laptop", read=vault.read).provider_key() == "from the laptop"
+    assert SecretKeys("signing", api_key="from-the-laptop", read=vault.read).provider_key() == "from-the-laptop"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,28 @@ def test_the_providers_key_comes_from_its_secret_where_one_is_named() -> None:
 def test_without_a_provider_key_it_is_a_misconfiguration(keys: SecretKeys) -> None:
     with pytest.raises(FencepostError, match=r"^misconfigured$"):
         keys.provider_key()
+
+
+@pytest.mark.parametrize("held", ["key\n", " key ", "\tkey\r\n"])
+def test_white_space_around_what_becomes_a_header_is_dropped(held: str) -> None:
+    vault = Vault(provider=held, edge=held)
+    keys = SecretKeys("signing", "provider", "edge", read=vault.read)
+    assert (keys.provider_key(), keys.edge_secret()) == ("key", "key")
+    assert SecretKeys("signing", api_key=held, read=vault.read).provider_key() == "key"
+
+
+@pytest.mark.parametrize("held", ["k\ney", "k y", "k\x00ey", "kéy", "key\u200b", "k\x7f", " \n", "not-set\n"])
+def test_what_no_header_can_carry_is_a_misconfiguration(held: str) -> None:
+    vault = Vault(provider=held, edge=held)
+    keys = SecretKeys("signing", "provider", "edge", read=vault.read)
+    for read in (keys.provider_key, keys.edge_secret, SecretKeys("signing", api_key=held).provider_key):
+        with pytest.raises(FencepostError, match=r"^misconfigured$"):
+            read()
+
+
+def test_a_signing_secret_may_hold_anything() -> None:
+    vault = Vault(plain="s3cret", spaced=" s3cret é\n")
+    assert SecretKeys("spaced", read=vault.read).derive("x") != SecretKeys("plain", read=vault.read).derive("x")
 
 
 def test_a_refused_key_is_read_past_the_cache() -> None:

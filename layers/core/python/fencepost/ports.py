@@ -58,6 +58,7 @@ class Ledger(Protocol):
 
         Raises:
             FencepostError: `ledger_unavailable`; the reservation then stays counted as spent.
+            ValueError: a negative cost, which would make room under the cap. The reservation stays, too.
         """
         ...
 
@@ -156,12 +157,12 @@ class Completion:
 
     Attributes:
         text: what it wrote; never empty.
-        usage: what the provider counted.
+        usage: what the provider counted; None where it did not say, or said what cannot be: the reservation is kept.
         first_token_seconds: from the call to the first text.
     """
 
     text: str
-    usage: Usage
+    usage: Usage | None
     first_token_seconds: float
 
 

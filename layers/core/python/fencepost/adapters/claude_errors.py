@@ -19,7 +19,17 @@ DEFAULT_RETRY_SECONDS = 5
 MAX_RETRY_SECONDS = 300
 
 _FREE = Usage()
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
+# The HTTP client raises these before the first byte of a request leaves: `LocalProtocolError` when the head of the
+# request is not valid HTTP, `UnicodeEncodeError` when a header or the body cannot be encoded.
+_NEVER_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+    httpx2.InvalidURL,
+    UnicodeEncodeError,
+)
 
 _REFUSALS = range(300, 500)
 _OVERLOADED = 529
@@ -38,7 +48,7 @@ def failure_of(error: Exception) -> ModelError:
         case TimeoutError() | httpx2.TimeoutException():
             return ModelError(ErrorCode.PROVIDER_TIMEOUT, usage=None)
         case _:
-            return ModelError(ErrorCode.PROVIDER_FAILED, usage=None)
+            return _unanswered(error)
 
 
 def _unanswered(cause: BaseException | None) -> ModelError:

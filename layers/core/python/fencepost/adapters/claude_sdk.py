@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from operator import index
 from typing import TYPE_CHECKING
 
 import anthropic
@@ -13,17 +12,18 @@ import httpx2
 from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
 from fencepost.adapters.claude_errors import failure_of
+from fencepost.adapters.claude_usage import ReportedUsage
 from fencepost.domain.errors import ErrorCode
 from fencepost.domain.model_errors import ModelError
-from fencepost.domain.money import Usage
 from fencepost.ports import Completion
 
 if TYPE_CHECKING:
-    from anthropic.types import MessageDeltaUsage, RawMessageStreamEvent
-    from anthropic.types import Usage as ReportedUsage
+    from anthropic.types import RawMessageStreamEvent
     from anthropic.types.message_create_params import MessageCreateParamsStreaming
 
 _LOGGERS = ("anthropic", "httpx2", "httpcore2")
+
+_FAILURES = (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError)
 
 _UNUSABLE = {
     "refusal": ErrorCode.PROVIDER_REFUSED,
@@ -73,8 +73,8 @@ async def ask(
             async with await client.messages.create(**request) as stream:
                 async for event in stream:
                     answer.add(event)
-    # The last three: the SDK does not check that an event has the shape of its type.
-    except (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError, AttributeError, TypeError, ValueError) as error:
+    # Beyond those: the SDK does not check that an event has the shape of its type.
+    except (*_FAILURES, AttributeError, TypeError, ValueError) as error:
         failure = failure_of(error)
     # Raised out here, the error has no context: the SDK's frames, with key and prompt, end in this thread.
     if failure:
@@ -89,15 +89,15 @@ class _Answer:
         self._started = started
         self._first_token: float | None = None
         self._text: list[str] = []
-        self._usage: Usage | None = None
+        self._reported = ReportedUsage()
         self._stop_reason: str | None = None
 
     def add(self, event: RawMessageStreamEvent) -> None:
         """Take in one event; those of unknown kinds are passed over."""
         if event.type == "message_start":
-            self._usage = _merged(Usage(), event.message.usage)
+            self._reported.begin(event.message.usage)
         elif event.type == "message_delta":
-            self._usage = _merged(self._usage or Usage(), event.usage)
+            self._reported.add(event.usage)
             self._stop_reason = event.delta.stop_reason or self._stop_reason
         elif event.type == "content_block_delta" and event.delta.type == "text_delta":
             self._add_text(event.delta.text)
@@ -108,30 +108,16 @@ class _Answer:
         self._text.append(text)
 
     def completion(self) -> Completion:
-        """Return the finished answer.
+        """Return the finished answer, of unknown usage where the provider's figures cannot be true.
 
         Raises:
             ModelError: when the stream broke off (of unknown cost), or its text is no answer.
         """
-        if self._usage is None or self._stop_reason is None:
+        if self._stop_reason is None:
             raise ModelError(ErrorCode.PROVIDER_FAILED, usage=None)
-        text = "".join(self._text)
+        text, usage = "".join(self._text), self._reported.usage()
         if self._stop_reason in _UNUSABLE:
-            raise ModelError(_UNUSABLE[self._stop_reason], usage=self._usage)
+            raise ModelError(_UNUSABLE[self._stop_reason], usage=usage)
         if self._first_token is None or not text.strip():
-            raise ModelError(ErrorCode.PROVIDER_FAILED, usage=self._usage)
-        return Completion(text, self._usage, self._first_token)
-
-
-def _merged(known: Usage, reported: ReportedUsage | MessageDeltaUsage) -> Usage:
-    """Return the newest figures; what is reported is cumulative, and None where nothing is new."""
-    return Usage(
-        _figure(reported.input_tokens, known.input_tokens),
-        _figure(reported.cache_creation_input_tokens, known.cache_write_tokens),
-        _figure(reported.cache_read_input_tokens, known.cache_read_tokens),
-        _figure(reported.output_tokens, known.output_tokens),
-    )
-
-
-def _figure(reported: int | None, known: int) -> int:
-    return known if reported is None else index(reported)
+            raise ModelError(ErrorCode.PROVIDER_FAILED, usage=usage)
+        return Completion(text, usage, self._first_token)

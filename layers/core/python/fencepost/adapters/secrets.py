@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ PLACEHOLDER = "not-set"
 """What the template puts where the operator named no key yet."""
 
 _SALT = b"fencepost"
+_VISIBLE_ASCII = re.compile(r"[!-~]+")
 _CONNECT_TIMEOUT_SECONDS = 1
 _READ_TIMEOUT_SECONDS = 2
 _ATTEMPTS = 2
@@ -63,16 +65,16 @@ class SecretKeys:
         return hkdf_sha256(self._value(self._signing_secret).encode(), salt=_SALT, info=purpose.encode())
 
     def provider_key(self) -> str:
-        """See `fencepost.ports.Keys`. The placeholder counts as none."""
-        return self._value(self._provider_secret) if self._provider_secret else _present(self._api_key)
+        """See `fencepost.ports.Keys`. The placeholder counts as none, and so does what no header can carry."""
+        return _header(self._value(self._provider_secret) if self._provider_secret else _present(self._api_key))
 
     def edge_secret(self) -> str | None:
         """See `fencepost.ports.Keys`.
 
         Raises:
-            FencepostError: `misconfigured` when it is named but cannot be read.
+            FencepostError: `misconfigured` when it is named but cannot be read, or cannot be a header.
         """
-        return self._value(self._edge_secret) if self._edge_secret else None
+        return _header(self._value(self._edge_secret)) if self._edge_secret else None
 
     def refresh_provider_key(self) -> None:
         """Read the provider's key anew, e.g. after the provider refused the one in memory.
@@ -125,6 +127,17 @@ def _provider() -> SecretsProvider:
 
 
 def _present(value: str) -> str:
-    if value in ("", PLACEHOLDER):
+    if value.strip() in ("", PLACEHOLDER):
         raise FencepostError(ErrorCode.MISCONFIGURED)
     return value
+
+
+def _header(value: str) -> str:
+    """Return the secret as the value of an HTTP header, without the line end that came with a paste or a file.
+
+    One that no header can carry would fail each call only after the call was reserved for.
+    """
+    stripped = value.strip()
+    if not _VISIBLE_ASCII.fullmatch(stripped):
+        raise FencepostError(ErrorCode.MISCONFIGURED)
+    return stripped

@@ -57,12 +57,19 @@ class Closing:
         unused_money: money that goes back; negative where calls cost more than was set aside.
         spent: actual costs of its settled calls.
         open: calls still under way. Each stays counted, and is settled by itself from then on.
+
+    Raises:
+        ValueError: `spent` is negative. No call pays anything back.
     """
 
     unused_permits: int
     unused_money: int
     spent: MicroDollars
     open: tuple[Reservation, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.spent < 0:
+            raise ValueError("negative cost")
 
 
 def utc_day(now: datetime) -> date:

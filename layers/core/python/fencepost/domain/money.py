@@ -6,7 +6,7 @@ and a cost rounds up to the next whole micro-dollar: never in the operator's dis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import NewType
 
 from fencepost.domain.prices import Price
@@ -18,12 +18,20 @@ _TOKENS_PER_PRICE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one provider call, in the provider's own four classes."""
+    """Tokens of one provider call, in the provider's own four classes.
+
+    Raises:
+        ValueError: a negative count. It would lower the bill.
+    """
 
     input_tokens: int = 0
     cache_write_tokens: int = 0
     cache_read_tokens: int = 0
     output_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if min(astuple(self)) < 0:
+            raise ValueError("negative token count")
 
 
 def cost(price: Price, usage: Usage) -> MicroDollars:

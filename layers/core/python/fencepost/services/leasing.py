@@ -18,6 +18,10 @@ from fencepost.ports import BlockLedger
 LEASE_LIFETIME = timedelta(seconds=10)
 """How long a lease serves. A cap lowered elsewhere binds here within this time; one lowered here, at once."""
 
+MAX_BLOCK = 100
+"""Permits of one lease at most. Closing one names each call still under way, and an update expression of DynamoDB's has
+no more than 4 KB and 300 operators (docs.aws.amazon.com, "Quotas in Amazon DynamoDB")."""
+
 
 class LeasingLedger:
     """Implements `fencepost.ports.Ledger` over a `BlockLedger`. Safe in threads.
@@ -28,13 +32,13 @@ class LeasingLedger:
 
     Args:
         store: where blocks come from.
-        block: the most permits of one lease.
+        block: the most permits of one lease; more than `MAX_BLOCK` count as that.
         lifetime: how long a lease serves.
     """
 
     def __init__(self, store: BlockLedger, block: int, lifetime: timedelta = LEASE_LIFETIME) -> None:
         self._store = store
-        self._block = block
+        self._block = min(block, MAX_BLOCK)
         self._lifetime = lifetime
         self._lock = Lock()
         self._latest: _Running | None = None
@@ -49,6 +53,8 @@ class LeasingLedger:
 
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
         """See `fencepost.ports.Ledger`. A reservation that outlived its lease is settled in the store."""
+        if actual < 0:
+            raise ValueError("negative cost")
         with self._lock:
             running = next((lease for lease in self._running if lease.settle(reservation, actual)), None)
             if running is None:
