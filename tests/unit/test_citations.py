@@ -48,11 +48,37 @@ def test_markers_become_numbers_in_order_of_citation(text: str, expected: str, c
         "[doc:api#2.1]: javascript:alert(1)",
         "- [1]: javascript:alert(1)",
         "1. [1]: javascript:alert(1)",
+        "[ 1 ]: javascript:alert(1)",
+        "[1\n]: javascript:alert(1)",
+        "> [1\n> ]: javascript:alert(1)",
+        "[1\n\u00a0\n]: javascript:alert(1)",
+        "1. - [1]: javascript:alert(1)",
+        "1. > [1]: javascript:alert(1)",
+        "Text\r\r[1]: javascript:alert(1)",
+        "[^note]: [1]: javascript:alert(1)",
+        "[[doc:nowhere#1]1]: javascript:alert(1)",
+        "a `b\n> [1]: javascript:alert(1)\n> c` d",
+        "- a\n  ```\n[1]: javascript:alert(1)\n  ```",
+        "<!--\n```\n-->\n[1]: javascript:alert(1)\n```",
     ],
 )
 def test_a_number_never_becomes_a_link(text: str) -> None:
     resolved, _ = resolve(text, SOURCES)
-    assert not re.search(r"(?<!\\)\[\d+\](?:\(|:)", resolved)
+    assert not re.search(r"(?<!\\)\[[\s>]*\d+[\s>]*\](?:\(|:)", resolved)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As the guide says [1]: run it.",
+        "Write `[1]: x`, or `x` [1]: y.",
+        "```\n[1]: https://a.example/\n```",
+        r"\[1]: https://a.example/",
+        "[note]: https://a.example/",
+    ],
+)
+def test_what_defines_no_number_stays(text: str) -> None:
+    assert resolve(text, SOURCES)[0] == text
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fencepost.domain.documents import DocumentSet, Section
+from fencepost.domain.pages import MAX_PAGES, ROOMY_LINES
 from fencepost.domain.sections import MAX_SECTION_BYTES, split_document
 
 SITE = "https://docs.example/"
@@ -238,6 +239,18 @@ def test_no_pattern_makes_it_slow(pattern: str, opening: str) -> None:
     # A regular expression that backtracks would run into the suite's time limit.
     raw = f"{opening}{pattern * 20_000}<{' ' * 50_000}<"
     assert "".join(section.text for section in split(raw)) == raw
+
+
+@pytest.mark.parametrize(
+    "page", ["# a\n", "---\ntitle: a\n---\n", "# a\nSource: /a\n", '<page url="/a">\n# a\n'], ids=lambda page: page[:5]
+)
+def test_a_file_of_nothing_but_titles_has_few_sections(page: str) -> None:
+    raw = page * (MAX_PAGES + 10 * ROOMY_LINES)
+    sections = split(raw)
+    assert "".join(section.text for section in sections) == raw
+    assert len({section.id for section in sections}) == len(sections)
+    assert len(sections) <= MAX_PAGES + raw.count("\n") // ROOMY_LINES
+    assert split(page * MAX_PAGES)[:-1] == sections[: MAX_PAGES - 1]
 
 
 def test_an_empty_file_has_no_sections() -> None:

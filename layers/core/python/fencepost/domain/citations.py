@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from fencepost.domain.conversation import Source
 from fencepost.domain.links import is_web_address, plain_text
@@ -18,8 +19,15 @@ from fencepost.domain.markdown import scan
 _MARKER = re.compile(r"[ \t]?[\[【] ?doc:([^\[\]【】\n]{1,400})[\]】](?=(\()?)")
 _IDS = re.compile(r"[,;]\s*(?:doc:)?")
 _UNFINISHED = re.compile(r"[ \t]?[\[【] ?doc:[^\[\]【】\n]{0,400}\Z")
-# `[1]: address` on a line of its own would make links of our numbers.
-_DEFINITION = re.compile(r"^([ \t>*+-]*(?:\d{1,9}[.)][ \t]+)?)\[(?=\d{1,9}\]:)", re.MULTILINE)
+# `[1]: address` would make links of our numbers wherever a paragraph can begin: after list and quotation marks in any
+# order and after a footnote's name, so wherever else no word stands before it on its line. The label may go on over
+# lines, quoted ones too. The atomic group reads each place in one way only, which keeps this linear.
+_DEFINITION = re.compile(
+    r"(?<![^\r\n])((?>\[\^[^\[\]\r\n]{1,99}\]:|[^\w\r\n]|[\d_])*?)(?<!\\)\[(?=[\s\ufeff>]*\d{1,9}[\s\ufeff>]*\]:)"
+)
+# Where one of these stands, a renderer may see no code between two fences: HTML swallows an opening one, and a list
+# that ends takes the block in it along.
+_DOUBTFUL = re.compile(r"^(?:[ \t>*+-]*<[A-Za-z!?/]|[ \t]+(?:```|~~~))", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -27,7 +35,8 @@ def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ..
     """Replace citation markers by numbers.
 
     `[doc:<id>]` of a known id becomes `[1]`, `[2]` … in order of first citation; an unknown one is removed with the
-    space before it. Code blocks and code spans stay as they are.
+    space before it. Code blocks and code spans keep their markers. A definition that would make a link of a number is
+    escaped, in code only where a renderer may see none.
 
     Args:
         text: the model's answer, in Markdown.
@@ -38,8 +47,8 @@ def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ..
         source without a web address is returned with an empty one.
     """
     numbering = _Numbering(sources)
-    resolved = "".join(part if is_code else _resolve_prose(part, numbering.marker) for part, is_code in _parts(text))
-    return resolved, tuple(_inert(source) for source in numbering.cited)
+    parts = [(part if code else _MARKER.sub(numbering.marker, part), code) for part, code in _parts(text)]
+    return _without_definitions(parts), tuple(_inert(source) for source in numbering.cited)
 
 
 class _Numbering:
@@ -66,8 +75,21 @@ class _Numbering:
         return space + "".join(f"[{number}]" for number in dict.fromkeys(numbers)) + parting
 
 
-def _resolve_prose(text: str, marker: Callable[[re.Match[str]], str]) -> str:
-    return _DEFINITION.sub(r"\1\\[", _MARKER.sub(marker, text))
+def _without_definitions(parts: Sequence[tuple[str, bool]]) -> str:
+    text = "".join(part for part, _ in parts)
+    doubtful = _DOUBTFUL.search(text) is not None
+    ends = list(accumulate(len(part) for part, _ in parts))
+
+    def escaped(definition: re.Match[str]) -> str:
+        part, is_code = parts[bisect_right(ends, definition.end() - 1)]
+        return definition[0] if is_code and not (doubtful or _is_long_span(part)) else f"{definition[1]}\\["
+
+    return _DEFINITION.sub(escaped, text)
+
+
+def _is_long_span(code: str) -> bool:
+    """Whether it is a code span over several lines, each of which may begin a quotation instead."""
+    return code.startswith("`") and "\n" in code
 
 
 def _inert(source: Source) -> Source:

@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import html
 import re
+import sys
 from functools import lru_cache
 
 from fencepost.domain.documents import Section
@@ -25,12 +26,18 @@ HARMLESS_TAG = "quoted-tag"
 NONCE_CHARACTERS = 32
 """Hexadecimal, so 128 bits."""
 
-# Everything that reads as an opening angle bracket, the entities for it, and the escapes of JSON, CSS and URLs.
-_BRACKET = re.compile(
-    r"[<＜﹤‹〈⟨〈❬❮❰⧼«《≪ᐸ˂≺⋖⪡≮]|&(?:amp;)*(?:lt|LT|#0{0,9}60|#[xX]0{0,9}3[cC]);?|\\(?:u00|x)?3[cC]|%(?:25)*3[cC]"
+_BRACKETS = frozenset("<＜﹤‹〈⟨⟪〈❬❮❰⧼⦉⦑⦓«《≪⋘ᐸ˂˱≺⋖⪡≮⩹⩽≤⊲◀◁◂◃◄◅⏴⯇🞀ᚲ𝈶")
+"""Everything that reads as an opening angle bracket."""
+# Those entities that HTML reads without a semicolon, whatever follows, and all that may begin a written character.
+_OPENING = re.compile(rf"[{''.join(_BRACKETS)}]|&(?:amp;)*(?:lt|LT|laquo);?|[&\\%]")
+# A character as HTML writes it, as JSON, JavaScript, Python and CSS do, and as URLs do.
+_WRITTEN = re.compile(
+    r"&(?:amp;)*(#0*\d{1,7}|#[xX]0*[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});?"
+    r"|\\(?:[ux]\{0*([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-9a-fA-F]{1,6}))"
+    r"|%(?:25)*([0-9a-fA-F]{2})"
 )
-_ENTITY = re.compile(r"&(?:amp;)*(#\d{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z]{2,20});?")
-_NAME = tuple(fold(character) for character in TAG if character != "-")
+_ENTITY = 1
+_NAME = fold(TAG.replace("-", ""))
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -66,39 +73,57 @@ def harmless(content: str, *nonces: str) -> str:
     for nonce in nonces:
         content = content.replace(nonce, "[nonce]")
     pieces, position = [], 0
-    for bracket in _BRACKET.finditer(content):
-        span = _name_after(content, bracket.end())
+    for opening in _OPENING.finditer(content):
+        span = _name_after_bracket(content, opening)
         if span and span[0] >= position:
             pieces += [content[position : span[0]], HARMLESS_TAG]
             position = span[1]
     return "".join([*pieces, content[position:]])
 
 
+def _name_after_bracket(content: str, opening: re.Match[str]) -> tuple[int, int] | None:
+    if opening[0] not in ("&", "\\", "%"):
+        return _name_after(content, opening.end())
+    character, end = _character(content, opening.start())
+    return _name_after(content, end) if character in _BRACKETS else None
+
+
 def _name_after(content: str, position: int) -> tuple[int, int] | None:
     """Return where the tag's name stands if it is the first thing to be read from here on."""
     start, matched = position, 0
     while position < len(content) and matched < len(_NAME):
-        letter, end = _read(content, position)
-        if letter == _NAME[matched]:
-            start = start if matched else position
-            matched += 1
-        elif letter:
+        character, end = _character(content, position)
+        letters = _letters(character)
+        if letters and not _NAME.startswith(letters, matched):
             return None
+        if letters and not matched:
+            start = position
+        matched += len(letters)
         position = end
     return (start, position) if matched == len(_NAME) else None
 
 
-def _read(content: str, position: int) -> tuple[str, int]:
-    """Return the next letter or bracket as it is read, empty for what is passed over, and where it ends."""
-    if content[position] == "&" and (match := _ENTITY.match(content, position)):
-        decoded = html.unescape(f"&{match[1]};")
+def _character(content: str, position: int) -> tuple[str, int]:
+    """Return the character that stands here, written as itself or in another way, and where it ends."""
+    if content[position] in "&\\%" and (match := _WRITTEN.match(content, position)):
+        decoded = _decoded(match)
         if len(decoded) == 1:
-            return _letter(decoded), match.end()
-    return _letter(content[position]), position + 1
+            return decoded, match.end()
+    return content[position], position + 1
+
+
+def _decoded(match: re.Match[str]) -> str:
+    if match[_ENTITY]:
+        return html.unescape(f"&{match[_ENTITY]};")
+    code = int(match[match.lastindex or 0], 16)
+    return chr(code) if code <= sys.maxunicode else ""
 
 
 @lru_cache(maxsize=4_096)
-def _letter(character: str) -> str:
-    """Return what a reader sees of the character: nothing of white space, dashes, slashes and what is invisible."""
-    seen = fold(visible(character))
-    return seen if seen.isalnum() or _BRACKET.match(character) else ""
+def _letters(character: str) -> str:
+    """Return what a reader sees of the character: nothing of white space, dashes, slashes and what is invisible.
+
+    A ligature is several letters. A bracket is itself, so that no search goes beyond the next one.
+    """
+    seen = fold(visible(character)).strip()
+    return seen if seen.isalnum() or character in _BRACKETS else ""

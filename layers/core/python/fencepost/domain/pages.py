@@ -21,6 +21,10 @@ from itertools import zip_longest
 from fencepost.domain.links import plain_text
 from fencepost.domain.markdown import Line
 
+MAX_PAGES = 5_000
+"""Up to so many, each page of a file is one; beyond, those shorter than `ROOMY_LINES` are joined with the next."""
+ROOMY_LINES = 40
+
 _TOP_LINES = 8
 _PAGE_LEVEL = 2
 _FRONT_MATTER_LINES = 50
@@ -97,13 +101,18 @@ def find_pages(lines: list[Line]) -> list[Page]:
     pages = [Page(0, top=next((index for index, line in enumerate(lines) if not line.blank), 0))]
     marks = list(_marks(lines))
     for mark, following in zip_longest(marks, marks[1:]):
-        if _begins_page(mark, pages[-1], following, lines):
+        if _begins_page(mark, pages[-1], following, lines) and _has_room(pages, mark):
             pages.append(Page(mark.index, top=mark.top))
             pages[-1].take(mark)
         elif mark.level >= 0 or pages[-1].is_top(mark):
             pages[-1].take(mark)
     _take_addresses_from_index(pages, lines)
     return pages
+
+
+def _has_room(pages: list[Page], mark: Mark) -> bool:
+    """Whether one page more keeps their number in bounds: a file of nothing but titles could have a page a line."""
+    return len(pages) < MAX_PAGES or mark.index - pages[-1].index >= ROOMY_LINES
 
 
 def _begins_page(mark: Mark, page: Page, following: Mark | None, lines: list[Line]) -> bool:
