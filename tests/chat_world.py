@@ -94,7 +94,7 @@ class FakeModel:
 def fails(error: Exception) -> Callable[..., NoReturn]:
     """Return something that raises whatever it is called with."""
 
-    def fail(*_: object) -> NoReturn:
+    def fail(*_: object, **__: object) -> NoReturn:
         raise error
 
     return fail

@@ -117,7 +117,7 @@ SCENES: dict[str, Scene] = {
     ErrorCode.RATE_LIMITED_DAY: Scene(world={"limits": RateLimits(100, 1)}, requests=2),
     ErrorCode.RATE_LIMIT_UNAVAILABLE: Scene(unreachable="limiter"),
     ErrorCode.DAILY_CALLS_EXHAUSTED: Scene(world={"caps": Caps(0, MicroDollars(5_000_000))}),
-    ErrorCode.DAILY_SPEND_EXHAUSTED: Scene(world={"caps": Caps(10, MicroDollars(1))}),
+    ErrorCode.DAILY_SPEND_EXHAUSTED: Scene(world={"caps": Caps(10, MicroDollars(0))}),
     ErrorCode.LEDGER_UNAVAILABLE: Scene(unreachable="ledger"),
     ErrorCode.DOCUMENTS_UNAVAILABLE: Scene(
         world={"documents": NoDocuments(FencepostError(ErrorCode.DOCUMENTS_UNAVAILABLE))}

@@ -8,6 +8,7 @@ import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from fencepost.adapters.dynamodb.audit import RETENTION, DynamoDbAuditTrail
+from fencepost.domain.errors import ErrorCode
 from fencepost.domain.events import AuditFailedEvent, AuditRecord, Event
 from local import template
 from local.emulator import Emulator
@@ -51,7 +52,9 @@ def test_an_entry_is_found_by_its_utc_day_and_expires_a_week_later(
     dynamodb: DynamoDBClient, table: str, record: Trail
 ) -> None:
     tokyo = timezone(timedelta(hours=9))
-    record(AuditRecord(time=datetime(2026, 3, 2, 1, 0, tzinfo=tokyo), outcome="refused", reason="input_refused"))
+    record(
+        AuditRecord(time=datetime(2026, 3, 2, 1, 0, tzinfo=tokyo), outcome="refused", reason=ErrorCode.INPUT_REFUSED)
+    )
     record(AuditRecord(time=NOON, outcome="answered"))
     answered, refused = dynamodb.query(
         TableName=table,

@@ -12,6 +12,7 @@ from uuid import uuid4
 import boto3
 import pytest
 from botocore.config import Config
+from botocore.parsers import ResponseParserError
 
 from fencepost.adapters.s3 import S3DocumentArchive
 from fencepost.domain.events import DocumentsEvent, Event
@@ -182,6 +183,18 @@ def test_a_store_that_does_not_answer_is_reported_and_never_raised(log: EventLog
         config=Config(connect_timeout=1, read_timeout=1, retries={"total_max_attempts": 1}),
     )
     archive = S3DocumentArchive("documents", log, client=lambda: deaf)
+    assert archive.load(URL) is None
+    archive.save(URL, COPY)
+    assert failures(log) == ["read_failed", "write_failed"]
+
+
+def test_an_answer_that_cannot_be_read_is_reported_and_never_raised(emulator: Emulator, log: EventLog) -> None:
+    def fail(**_: object) -> None:
+        raise ResponseParserError
+
+    client = emulator.client("s3")
+    client.meta.events.register("before-send.s3", fail)
+    archive = S3DocumentArchive("documents", log, client=lambda: client)
     assert archive.load(URL) is None
     archive.save(URL, COPY)
     assert failures(log) == ["read_failed", "write_failed"]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import DocumentsUnreachable, FencepostError
+from fencepost.domain.errors import DocumentsUnreachable, FencepostError, UnreachableReason
 from fencepost.domain.events import DocumentsEvent, Event
 from fencepost.ports import ArchivedDocument, RawDocument, Validators
 from fencepost.services.documents import DocumentLibrary
@@ -35,7 +35,7 @@ class Site:
 
     def __init__(self, text: str = "first") -> None:
         self.text = text
-        self.down: str | None = None
+        self.down: UnreachableReason | None = None
         self.lies = False
         self.asked: list[Validators] = []
         self.before_answer: Callable[[], object] = lambda: None

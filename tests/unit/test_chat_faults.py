@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.events import AuditRecord, Event, RequestEvent
 from fencepost.domain.limits import Caps
 from fencepost.domain.model_errors import ModelError
 from fencepost.domain.money import MicroDollars, Usage, cost
@@ -115,12 +116,39 @@ def test_a_process_that_dies_anywhere_leaves_its_call_on_the_bill(outcome: str, 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), FencepostError(ErrorCode.LEDGER_UNAVAILABLE)])
 def test_a_fault_at_any_port_is_answered_and_on_the_bill(outcome: str, moment: Moment, error: Exception) -> None:
-    # The audit's contract is not to raise, and it is the last to be called.
-    for at in range(number_of_calls(OUTCOMES[outcome], fragile_log=False) - 1):
+    for at in range(number_of_calls(OUTCOMES[outcome], fragile_log=False)):
         fragile = FragileWorld(Fate(at, moment, error), OUTCOMES[outcome], fragile_log=False)
         reply = fragile.world.ask()
         assert reply.status in {200, 500, 502, 504}
         fragile.assert_paid_for()
+
+
+class BrokenReports(FakeEvents, FakeAudit):
+    """Keeps neither audit items nor request events, and fails to say so."""
+
+    def __init__(self) -> None:
+        FakeEvents.__init__(self)
+        FakeAudit.__init__(self)
+
+    def emit(self, event: Event) -> None:
+        super().emit(event)
+        if isinstance(event, RequestEvent):
+            raise OSError
+
+    def record(self, entry: AuditRecord) -> None:
+        raise RuntimeError
+
+    def log_unexpected(self, error: BaseException) -> None:
+        super().log_unexpected(error)
+        raise OSError
+
+
+def test_a_paid_answer_is_delivered_whatever_cannot_be_reported() -> None:
+    broken = BrokenReports()
+    reply = World(events=broken, audit=broken).ask()
+    assert (reply.status, reply.json["response"]) == (200, "Yes.")
+    assert [type(error) for error in broken.unexpected] == [RuntimeError, OSError]
+    assert len(broken.of(RequestEvent)) == 1
 
 
 def statuses(world: World) -> list[int]:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from fencepost.domain.events import AddressGuardEvent, AdmissionEvent
 from fencepost.domain.limits import Caps, RateLimits, Window
 from fencepost.domain.money import MicroDollars
+from fencepost.edge.http import Request
 from tests.chat_world import JSON_TYPE, World
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter
+
+
+def worst_case_of_a_call() -> MicroDollars:
+    world = World()
+    world.ask()
+    return MicroDollars(world.events.of(AdmissionEvent)[0].committed_microdollars or 0)
+
+
+ONE_CALL = worst_case_of_a_call()
 
 
 def test_the_minute_limit_names_its_window() -> None:
@@ -30,6 +42,15 @@ def test_the_day_limit_names_its_window() -> None:
 def test_rejected_inputs_use_up_the_quota_and_then_get_the_limit() -> None:
     world = World(limits=RateLimits(2, 100))
     assert [world.send("{").status for _ in range(3)] == [400, 400, 429]
+
+
+def test_a_denied_request_is_not_read() -> None:
+    world = World(limits=RateLimits(1, 100))
+    world.ask()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Request, "body", reading := Mock(return_value=b"{}"))
+        assert world.ask().code == "rate_limited_minute"
+    reading.assert_not_called()
 
 
 def test_addresses_are_counted_apart_and_only_as_the_gateway_saw_them() -> None:
@@ -77,7 +98,7 @@ def test_what_the_guard_turns_away_is_not_audited() -> None:
     ("caps", "code", "cap"),
     [
         (Caps(1, MicroDollars(10_000_000)), "daily_calls_exhausted", "calls"),
-        (Caps(100, MicroDollars(1)), "daily_spend_exhausted", "spend"),
+        (Caps(100, ONE_CALL), "daily_spend_exhausted", "spend"),
     ],
 )
 def test_a_daily_cap_ends_at_midnight(caps: Caps, code: str, cap: str) -> None:
@@ -90,7 +111,20 @@ def test_a_daily_cap_ends_at_midnight(caps: Caps, code: str, cap: str) -> None:
     event = world.events.of(AdmissionEvent)[-1]
     assert (event.decision, event.cap, event.count) == ("denied", cap, None)
     world.clock.advance(43_170)
-    assert world.ask().code == code if cap == "spend" else world.ask().status == 200
+    assert world.ask().status == 200
+
+
+def test_a_cap_that_no_call_fits_under_is_no_matter_of_waiting() -> None:
+    world = World(caps=Caps(100, MicroDollars(ONE_CALL - 1)))
+    reply = world.ask()
+    assert (reply.status, reply.code, world.calls) == (500, "misconfigured", 0)
+    assert "retry-after" not in reply.headers
+    assert [(event.decision, event.cap) for event in world.events.of(AdmissionEvent)] == [("denied", "spend")]
+    assert world.bill.calls == 0
+
+
+def test_a_cap_of_nothing_switches_the_chat_off() -> None:
+    assert World(caps=Caps(100, MicroDollars(0))).ask().code == "daily_spend_exhausted"
 
 
 def test_a_ledger_that_does_not_answer_lets_nothing_be_spent() -> None:

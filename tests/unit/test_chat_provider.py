@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
 from fencepost.domain.assembly import Budgets
 from fencepost.domain.conversation import Question
+from fencepost.domain.documents import DocumentSet, Section
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import LedgerEvent, RequestEvent
 from fencepost.domain.model_errors import ModelError
@@ -17,8 +19,15 @@ from fencepost.domain.system_prompt import UNVERIFIED_MARK
 from fencepost.ports import Completion
 from fencepost.services.chat import LEAST_MODEL_SECONDS, TURN_SECONDS
 from fencepost.services.trace import Trace
-from tests.chat_world import BrokenKeys, FakeModel, World, fails, pairs, turn
+from tests.chat_world import SMALL_SITE, BrokenKeys, FakeDocuments, FakeModel, World, fails, pairs, turn
 from tests.fakes import FakeKeys, FakeLedger
+
+LARGE_SITE = DocumentSet(
+    tuple(
+        Section(f"page#{n}", "Kumquats", f"https://docs.example/{n}", "All about kumquats. " * 20) for n in range(50)
+    ),
+    "1" * 64,
+)
 
 
 class KeylessKeys(FakeKeys):
@@ -90,6 +99,36 @@ def test_an_unsigned_answer_is_taken_or_marked(policy: Policy, marked: bool) -> 
     assert (UNVERIFIED_MARK in shown) is marked
 
 
+LONG_ANSWER = Completion("Yes. " * 4_000, Usage(100, 0, 0, 4_000), 0.1)
+
+
+@pytest.mark.parametrize("policy", ["accept", "mark", "refuse"])
+def test_an_answer_of_ours_is_accepted_however_long(policy: Policy) -> None:
+    world = World(unsigned_history=policy, model=FakeModel(lambda: LONG_ANSWER))
+    history = conversation(world)
+    assert world.ask("And then?", history=history).status == 200
+    reply = world.ask("And then?", history=[history[0], history[1] | {"content": "No. " * 4_000}])
+    assert (reply.status, reply.code, world.calls) == (400, "history_content_too_long", 2)
+
+
+@pytest.mark.parametrize("documents_tokens", [20_000, 1_000])
+def test_nonces_that_the_model_prints_reach_no_visitor(documents_tokens: int) -> None:
+    model = FakeModel()
+
+    def parrot() -> Completion:
+        prompt = model.prompts[-1]
+        blocks = [*prompt.system, *(block for turn in prompt.turns for block in turn.blocks)]
+        nonces = {nonce for block in blocks for nonce in re.findall(r'nonce="([0-9a-f]{32})"', block.text)}
+        assert nonces
+        return Completion(f"It is {', '.join(nonces)}.", Usage(100, 0, 0, 10), 0.1)
+
+    model.reply = parrot
+    budgets = Budgets(documents_tokens=documents_tokens, history_tokens=0, max_output_tokens=1_000)
+    documents = FakeDocuments(SMALL_SITE if documents_tokens > 1_000 else LARGE_SITE)
+    reply = World(model=model, budgets=budgets, documents=documents).ask("Kumquats?")
+    assert reply.json["response"] == "It is ."
+
+
 PROVIDER_ERRORS = {
     ErrorCode.PROVIDER_OVERLOADED: 503,
     ErrorCode.PROVIDER_TIMEOUT: 504,
@@ -122,6 +161,14 @@ def test_a_failure_of_unknown_cost_keeps_its_reservation() -> None:
     assert (event.result, event.actual_microdollars) == ("kept", None)
     assert world.bill.committed == world.bill.spent == event.reserved_microdollars > 0
     assert world.events.of(RequestEvent)[0].cost_microdollars == event.reserved_microdollars
+
+
+def test_an_answer_of_unknown_cost_is_given_and_keeps_its_reservation() -> None:
+    world = World(model=FakeModel(lambda: Completion("Yes.", None, 0.1)))
+    assert world.ask().status == 200
+    (event,) = world.events.of(LedgerEvent)
+    assert (event.result, event.actual_microdollars) == ("kept", None)
+    assert world.bill.committed == world.bill.spent == event.reserved_microdollars > 0
 
 
 @pytest.mark.parametrize("usage", [Usage(), Usage(200, 0, 0, 30)])

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.errors import ErrorCode, FencepostError, UnreachableReason
 from fencepost.services.documents import FRESH_FOR, RETRY_AFTER
 from tests.unit.document_fakes import NOON, Archive, Instance, Site
 
@@ -88,7 +88,7 @@ class LibraryMachine(RuleBasedStateMachine):
         self.published.add(self.site.text)
 
     @rule(down=st.sampled_from([None, "timeout", "status"]))
-    def the_site_goes_down_or_up(self, down: str | None) -> None:
+    def the_site_goes_down_or_up(self, down: UnreachableReason | None) -> None:
         self.site.down = down
 
     @rule(broken=st.booleans())

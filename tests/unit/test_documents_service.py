@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from fencepost.domain.documents import DocumentSet
-from fencepost.domain.errors import ErrorCode
+from fencepost.domain.errors import ErrorCode, UnreachableReason
 from fencepost.domain.events import DocumentsEvent
 from fencepost.ports import ArchivedDocument, RawDocument, Validators
 from fencepost.services.documents import FRESH_FOR, RETRY_AFTER, DocumentLibrary, document_url
@@ -117,7 +117,7 @@ def test_an_archive_copy_without_content_counts_as_none() -> None:
 
 
 @pytest.mark.parametrize("reason", ["timeout", "status", "too_large", "address_refused"])
-def test_a_stale_copy_is_served_when_the_site_fails(reason: str) -> None:
+def test_a_stale_copy_is_served_when_the_site_fails(reason: UnreachableReason) -> None:
     instance = Instance()
     instance.read(NOON)
     instance.site.down = reason

@@ -50,22 +50,38 @@ def test_every_variable_is_read_under_its_own_name() -> None:
         ("RATE_LIMIT_PER_MINUTE", "0", "greater than or equal to 1"),
         ("RATE_LIMIT_PER_DAY", "-1", "a whole number"),
         ("FENCEPOST_DAILY_CALL_LIMIT", "unlimited", "a whole number"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "$5", "valid decimal"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "0.0000001", "6 decimal places"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "-1", "greater than or equal to 0"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "NaN", "finite"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "Infinity", "finite"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "1000001", "less than or equal to 1000000"),
+        *(
+            ("FENCEPOST_DAILY_SPEND_LIMIT_USD", odd, "dollars in digits with up to six decimals, such as 5 or 0.25")
+            for odd in (
+                *("", " 5", "5 ", "5\n", "$5", "+5", "-1", "007", "00.5", ".5", "5.", "1_0", "1E2", "1e2", "1,000"),
+                *("0.0000001", "12345678", "NaN", "Infinity", "５", "٥"),
+            )
+        ),
         ("FENCEPOST_DEMO_MODE", "yes", "true or false"),
         ("FENCEPOST_DEMO_MODE", "True", "true or false"),
-        ("FENCEPOST_ALLOWED_ORIGINS", "https://a.example,*", "origin"),
+        ("FENCEPOST_ALLOWED_ORIGINS", "https://a.example,*", "origins such as https://shop.example"),
         ("FENCEPOST_ALLOWED_ORIGINS", "null", "origin"),
         ("FENCEPOST_ALLOWED_ORIGINS", "https://a.example/", "origin"),
         ("FENCEPOST_ALLOWED_ORIGINS", "https://*.example", "origin"),
         ("FENCEPOST_MODEL", "claude-imaginary", "known are"),
         ("FENCEPOST_UNSIGNED_HISTORY", "maybe", "'accept', 'mark' or 'refuse'"),
-        ("ANTHROPIC_BASE_URL", "ftp://models.example", "http"),
-        ("DOCS_SITE_URL", "docs.example", "http"),
-        ("DOCS_SITE_URL", "https://user:pw@docs.example", "http"),
+        *(
+            (variable, odd, "an http(s) address such as https://docs.example.com is needed")
+            for variable in ("ANTHROPIC_BASE_URL", "DOCS_SITE_URL")
+            for odd in (
+                *("ftp://docs.example", "docs.example", "https://", "https://:80", "https://user:pw@docs.example"),
+                *("https://docs.example:0", "https://docs.example:65536", "https://docs.example:http"),
+                *(
+                    "https://docs.example:",
+                    "https://docs.example:-1",
+                    "https://docs.example?a",
+                    "https://docs.example#a",
+                ),
+                *("http://[::1", "http://::1]", "http://[::1]x", "http://[12345::]", "http://[docs.example]"),
+                *("https://docs.example\n", " https://docs.example"),
+            )
+        ),
         ("FENCEPOST_PROVIDER_TIMEOUT_SECONDS", "60", "less than or equal to 25"),
     ],
 )
@@ -74,6 +90,33 @@ def test_a_wrong_value_stops_the_start_and_is_named(variable: str, value: str, s
         load_settings({variable: value})
     assert variable in str(caught.value)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "https://docs.example",
+        "http://127.0.0.1:8787/guide",
+        "http://[::1]:1",
+        "http://[2001:db8::1]/",
+        "https://a:65535",
+    ],
+)
+def test_addresses_with_ports_and_of_both_families_are_read(address: str) -> None:
+    settings = load_settings({"DOCS_SITE_URL": address, "ANTHROPIC_BASE_URL": address})
+    assert (settings.docs_site_url, settings.base_url) == (address, address)
+
+
+@pytest.mark.parametrize(
+    ("text", "micro_dollars"), [("0", 0), ("0.5", 500_000), ("5.0", 5_000_000), ("1000000", 10**12)]
+)
+def test_plain_amounts_are_read(text: str, micro_dollars: int) -> None:
+    assert load_settings({"FENCEPOST_DAILY_SPEND_LIMIT_USD": text}).caps.spend == micro_dollars
+
+
+def test_variables_have_no_second_name() -> None:
+    assert load_settings(dict.fromkeys(Settings.model_fields, "1")) == load_settings({})
 
 
 def test_all_wrong_variables_are_named_at_once_and_no_value_is_shown() -> None:

@@ -5,9 +5,11 @@ A variable that is set to something else than it allows stops the start: a misty
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
@@ -16,7 +18,12 @@ from fencepost.domain.money import MicroDollars
 from fencepost.domain.origins import Origin, parse_origin
 from fencepost.domain.prices import price_of
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 _MICRODOLLARS_PER_DOLLAR = 1_000_000
+_DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
+_ADDRESS = re.compile(r"https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#]*)?")
 
 
 class InvalidSettings(Exception):
@@ -39,7 +46,32 @@ def _flag(value: object) -> object:
 def _origins(value: object) -> object:
     if not isinstance(value, str):
         return value
-    return tuple(parse_origin(part.strip()) for part in value.split(",") if part.strip())
+    try:
+        return tuple(parse_origin(part.strip()) for part in value.split(",") if part.strip())
+    except ValueError:
+        raise ValueError("origins such as https://shop.example, comma-separated, are needed") from None
+
+
+def _dollars(value: object) -> object:
+    """Accept `5` and `0.25`, refuse `1_0`, `1E2`, `+5` and `007`: what looks odd is probably a mistake."""
+    if isinstance(value, str) and not _DOLLARS.fullmatch(value):
+        raise ValueError("dollars in digits with up to six decimals, such as 5 or 0.25, are needed")
+    return value
+
+
+def _address(value: str) -> str:
+    """Accept an address without user, query and fragment, or none at all."""
+    if value and not (_ADDRESS.fullmatch(value) and _has_sane_host(value)):
+        raise ValueError("an http(s) address such as https://docs.example.com is needed")
+    return value
+
+
+def _has_sane_host(address: str) -> bool:
+    try:
+        return urlsplit(address).port != 0
+    except ValueError:
+        # The port is too large, or what stands in brackets is no IPv6 address.
+        return False
 
 
 def _priced(model: str) -> str:
@@ -49,13 +81,13 @@ def _priced(model: str) -> str:
 
 Whole = Annotated[int, BeforeValidator(_whole_number)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
-Url = Annotated[str, Field(pattern=r"^(https?://[^\s/?#@]+(/[^\s?#]*)?)?$", max_length=2_048)]
+Url = Annotated[str, Field(max_length=2_048), AfterValidator(_address)]
 
 
 class Settings(BaseModel):
     """Everything that a deployment can set, under the names of its environment variables."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     api_key: SecretStr = Field(
         SecretStr(""), alias="ANTHROPIC_API_KEY", description="The provider's key, where no secret is named."
@@ -112,20 +144,18 @@ class Settings(BaseModel):
         le=100_000_000,
         description="Provider calls in one UTC day, for the whole deployment.",
     )
-    daily_spend_limit_usd: Decimal = Field(
+    daily_spend_limit_usd: Annotated[Decimal, BeforeValidator(_dollars)] = Field(
         Decimal(5),
         alias="FENCEPOST_DAILY_SPEND_LIMIT_USD",
         ge=0,
         le=1_000_000,
-        max_digits=13,
-        decimal_places=6,
         description="US dollars in one UTC day, for the whole deployment; up to six decimals.",
     )
     ledger_block: Whole = Field(
         1,
         alias="FENCEPOST_LEDGER_BLOCK",
         ge=1,
-        le=1_000,
+        le=100,
         description="Permits that an instance leases at once; 1 reserves each by itself (docs/adr/0005).",
     )
     rate_limit_per_minute: Whole = Field(
@@ -197,5 +227,9 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
     try:
         return Settings.model_validate(dict(environment))
     except ValidationError as error:
-        lines = (f"{row['loc'][0]}: {row['msg']}" for row in error.errors(include_input=False, include_url=False))
-        raise InvalidSettings("\n".join(lines)) from None
+        rows = error.errors(include_input=False, include_url=False)
+        raise InvalidSettings("\n".join(map(_line, rows))) from None
+
+
+def _line(row: ErrorDetails) -> str:
+    return f"{row['loc'][0]}: {row['msg'].removeprefix('Value error, ')}"

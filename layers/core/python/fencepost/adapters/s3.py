@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fencepost.domain.events import DocumentsEvent
+from fencepost.adapters.aws_errors import aws_errors
+from fencepost.domain.events import ArchiveFault, DocumentsEvent
 from fencepost.ports import ArchivedDocument, Events, RawDocument, Validators
 
 if TYPE_CHECKING:
@@ -51,24 +52,18 @@ class S3DocumentArchive:
 
     def load(self, url: str) -> ArchivedDocument | None:
         """Return the stored copy, or None where there is none that can be read."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         try:
             stored = self._client.get_object(Bucket=self._bucket, Key=_key(url))
             return _unpacked(stored["Body"].read(), stored["Metadata"])
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchKey":
+        except aws_errors() as error:
+            if not _is_absence(error):
                 self._report("read_failed")
-        except BotoCoreError:
-            self._report("read_failed")
         except (OSError, EOFError, zlib.error, ValueError, KeyError):
             self._report("corrupt")
         return None
 
     def save(self, url: str, copy: ArchivedDocument) -> None:
         """Store a copy in place of the one before."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         try:
             self._client.put_object(
                 Bucket=self._bucket,
@@ -78,15 +73,21 @@ class S3DocumentArchive:
                 ContentEncoding="gzip",
                 Metadata=_metadata(copy),
             )
-        except (BotoCoreError, ClientError):
+        except aws_errors():
             self._report("write_failed")
 
     @cached_property
     def _client(self) -> S3Client:
         return self._make_client()
 
-    def _report(self, reason: str) -> None:
+    def _report(self, reason: ArchiveFault) -> None:
         self._events.emit(DocumentsEvent(result="archive_failed", reason=reason))
+
+
+def _is_absence(error: Exception) -> bool:
+    from botocore.exceptions import ClientError
+
+    return isinstance(error, ClientError) and error.response["Error"]["Code"] == "NoSuchKey"
 
 
 def _key(url: str) -> str:

@@ -9,7 +9,9 @@ MAX_MESSAGE_CHARACTERS = 4_000
 """Unicode code points of a message, counted after trimming."""
 MAX_HISTORY_ENTRIES = 50
 MAX_HISTORY_CHARACTERS = 8_192
-"""Unicode code points of one history entry."""
+"""Unicode code points of one history entry, but for an answer that bears our signature."""
+MAX_SIGNED_CHARACTERS = 131_072
+"""Unicode code points of a signed answer: 32,000 tokens, the most that can be set, make four characters each."""
 
 
 class Role(StrEnum):

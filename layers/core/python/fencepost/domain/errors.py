@@ -6,6 +6,7 @@ The sentence and the HTTP status of each code stand in one table, `fencepost.edg
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 
 class ErrorCode(StrEnum):
@@ -74,13 +75,28 @@ class FencepostError(Exception):
         self.retry_after = retry_after
 
 
+type UnreachableReason = Literal[
+    "address_refused",
+    "bad_encoding",
+    "bad_redirect",
+    "bad_url",
+    "connection",
+    "dns",
+    "empty",
+    "html",
+    "insecure_redirect",
+    "not_text",
+    "status",
+    "timeout",
+    "tls",
+    "too_large",
+    "too_many_redirects",
+]
+
+
 class DocumentsUnreachable(Exception):
-    """The site's file cannot be had. `reason` is one of a few fixed words and goes into events.
+    """The site's file cannot be had. `reason` is one of a few fixed words and goes into events."""
 
-    Args:
-        reason: e.g. `timeout`, `status`, `too_large`, `not_text`, `address_refused`.
-    """
-
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: UnreachableReason) -> None:
         super().__init__(reason)
         self.reason = reason

@@ -7,11 +7,11 @@ fixed words and ids of public documents.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from fencepost.domain.errors import ErrorCode
+from fencepost.domain.errors import ErrorCode, UnreachableReason
 from fencepost.domain.limits import Window
 
 
@@ -58,7 +58,10 @@ class StageTimings(_Event):
 
 
 class RequestEvent(_Event):
-    """How one request ended. `outcome` is `answered`, `demo`, `preflight` or an error code."""
+    """How one request ended. `outcome` is `answered`, `demo`, `preflight` or an error code.
+
+    `prompt_version` is that of the system prompt, where a prompt was put together.
+    """
 
     event: Literal["request"] = "request"
     outcome: ErrorCode | Literal["answered", "demo", "preflight"]
@@ -70,17 +73,21 @@ class RequestEvent(_Event):
     output_tokens: int = 0
     cost_microdollars: int = 0
     cache_hit: bool = False
+    prompt_version: str | None = None
     sources: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
     cold_start: bool = False
 
 
+type ArchiveFault = Literal["read_failed", "corrupt", "write_failed"]
+
+
 class DocumentsEvent(_Event):
-    """A fetch of the site's documents. `reason` is a fixed word of `DocumentsUnreachable`."""
+    """A fetch of the site's documents, or a failure of their archive."""
 
     event: Literal["documents"] = "documents"
     result: Literal["fetched", "unchanged", "stale_served", "unavailable", "archive_failed"]
-    reason: str | None = None
+    reason: UnreachableReason | ArchiveFault | None = None
     sections: int | None = None
     size_bytes: int | None = None
 
@@ -108,8 +115,8 @@ class UnexpectedErrorEvent(_Event):
     """A fault of ours. Its class and the line of our code are kept; its text may quote a visitor and is not."""
 
     event: Literal["unexpected_error"] = "unexpected_error"
-    kind: str
-    raised_at: str
+    kind: Annotated[str, Field(pattern=r"^\w+$")]
+    raised_at: Annotated[str, Field(pattern=r"^[\w.<> -]+(:\d+)?$")]
 
 
 Event = (
@@ -127,5 +134,5 @@ class AuditRecord(_Event):
     """One audit item: when, how it ended, and why."""
 
     time: datetime
-    outcome: str
-    reason: str | None = None
+    outcome: Literal["answered", "demo", "preflight", "refused", "failed"]
+    reason: ErrorCode | None = None

@@ -62,12 +62,9 @@ class Chat:
             FencepostError: the first check that fails.
         """
         self._require_welcome(request)
-        try:
-            question = _read(request)
-        finally:
-            # Counted before anything is said about the body: a rejected one counts as well, and a flood gets a 429.
-            self._count(request, trace)
-        answer = self.service.answer(question, trace)
+        # Counted before the body is looked at: a rejected one counts as well, and a flood costs no reading.
+        self._count(request, trace)
+        answer = self.service.answer(_read(request), trace)
         return json_response("answered", HTTPStatus.OK, chat_response(answer))
 
     def _require_welcome(self, request: Request) -> None:

@@ -1,12 +1,14 @@
 """What every HTTP function shares: events in, answers out, errors mapped, outcomes reported.
 
-The only broad `except` stands here: whatever goes wrong, a visitor gets our answer with our headers.
+The only broad `except`s stand here: whatever goes wrong, a visitor gets our answer with our headers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -68,8 +70,19 @@ class Endpoint:
     def _report(self, response: Response, trace: Trace) -> None:
         # What the address limits turn away is not audited, or a flood would be written down item by item.
         if self.audit is not None and trace.counted:
-            self.audit.record(_audit_record(response, self.clock))
-        self.log.emit(trace.event(response.outcome, response.status))
+            self._try(partial(self._audit, self.audit, response))
+        self._try(lambda: self.log.emit(trace.event(response.outcome, response.status)))
+
+    def _audit(self, audit: AuditTrail, response: Response) -> None:
+        audit.record(_audit_record(response, self.clock))
+
+    def _try(self, report: Callable[[], None]) -> None:
+        """Report what can be reported: the answer is paid for, and no report may keep it from its visitor."""
+        try:
+            report()
+        except Exception as error:  # noqa: BLE001 - the edge: nothing may pass it
+            with suppress(Exception):
+                self.log.log_unexpected(error)
 
 
 def _audit_record(response: Response, clock: Clock) -> AuditRecord:

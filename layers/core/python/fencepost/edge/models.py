@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from fencepost.domain.conversation import (
     MAX_HISTORY_CHARACTERS,
     MAX_HISTORY_ENTRIES,
     MAX_MESSAGE_CHARACTERS,
+    MAX_SIGNED_CHARACTERS,
     Answer,
 )
 from fencepost.domain.errors import ErrorCode
@@ -24,15 +34,28 @@ def _sane_signature(value: object) -> object:
     return value if isinstance(value, str) and len(value) <= MAX_SIGNATURE_CHARACTERS else None
 
 
+def _bounded(content: str, info: ValidationInfo) -> str:
+    """Let answers alone be as long as ours can be, and only signed ones. Whether the signature holds is seen later."""
+    signed = info.data.get("role") == "assistant" and info.data.get("signature")
+    if len(content) > MAX_HISTORY_CHARACTERS and not signed:
+        raise PydanticCustomError("string_too_long", "longer than an unsigned entry may be")
+    return content
+
+
 class HistoryEntry(BaseModel):
     """Something that was said before."""
 
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
 
     role: Literal["user", "assistant"] = Field(description="Who said it.")
-    content: str = Field(max_length=MAX_HISTORY_CHARACTERS, description="What was said; Markdown in answers.")
     signature: Annotated[str | None, BeforeValidator(_sane_signature), WithJsonSchema({})] = Field(
         None, description="The `signature` that came with this answer. Whatever cannot be one counts as none."
+    )
+    # After what its bound depends on.
+    content: Annotated[str, Field(max_length=MAX_SIGNED_CHARACTERS), AfterValidator(_bounded)] = Field(
+        description=f"What was said; Markdown in answers. At most {MAX_HISTORY_CHARACTERS:,} characters, after "
+        "Unicode's compatibility normalisation (NFKC) too; "
+        f"{MAX_SIGNED_CHARACTERS:,} in an answer with its own `signature`."
     )
 
 
@@ -43,9 +66,17 @@ def _balanced(entries: list[HistoryEntry]) -> list[HistoryEntry]:
     return entries
 
 
+def shown(text: str) -> str:
+    """Return the text as the model gets it. It may be longer: NFKC makes up to 18 characters of one."""
+    return normalise(text).strip()
+
+
 def _legible(message: str) -> str:
-    if not normalise(message).strip():
+    legible = shown(message)
+    if not legible:
         raise PydanticCustomError("blank", "only characters that nobody can see")
+    if len(legible) > MAX_MESSAGE_CHARACTERS:
+        raise PydanticCustomError("string_too_long", "too long once normalised")
     return message
 
 
@@ -58,7 +89,10 @@ class ChatRequest(BaseModel):
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARACTERS),
         AfterValidator(_legible),
-    ] = Field(description="The question. Blank it may not be.", json_schema_extra={"pattern": r"\S"})
+    ] = Field(
+        description="The question. Blank it may not be, nor longer after Unicode's compatibility normalisation (NFKC).",
+        json_schema_extra={"pattern": r"\S"},
+    )
     history: Annotated[
         list[HistoryEntry],
         Field(max_length=MAX_HISTORY_ENTRIES),

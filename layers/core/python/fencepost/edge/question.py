@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from fencepost.domain.conversation import Question, Role, Turn
+from fencepost.domain.conversation import MAX_HISTORY_CHARACTERS, Question, Role, Turn
 from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.history import is_blank
 from fencepost.domain.screening import screen
-from fencepost.domain.text import normalise
-from fencepost.edge.models import ChatRequest, HistoryEntry
+from fencepost.edge.models import ChatRequest, HistoryEntry, shown
 from fencepost.edge.strict_json import read_object
 
 if TYPE_CHECKING:
@@ -44,8 +46,9 @@ def read_question(body: bytes) -> Question:
         FencepostError: the first check that fails, in the order of `ErrorCode`.
     """
     request = _validate(read_object(body))
+    question = Question(shown(request.message), tuple(map(_turn, request.history)))
     _screen(request)
-    return Question(_shown(request.message), tuple(map(_turn, request.history)))
+    return question
 
 
 def _validate(content: Mapping[str, object]) -> ChatRequest:
@@ -65,20 +68,26 @@ def _screen(request: ChatRequest) -> None:
 
     Answers are not looked at: real ones quote such phrases.
     """
-    asked = (entry.content for entry in request.history if _is_users(entry))
-    if any(screen(text) for text in (request.message, *asked)):
+    if any(map(screen, _asked(request))):
         raise FencepostError(ErrorCode.INPUT_REFUSED)
+
+
+def _asked(request: ChatRequest) -> Iterator[str]:
+    """Yield each text of the user, and together those that no answer parts: the prompt makes one turn of them."""
+    told = (entry for entry in request.history if entry.role == "user" or not is_blank(entry.content))
+    turns = [*((entry.role, entry.content) for entry in told), ("user", request.message)]
+    for role, run in groupby(turns, key=itemgetter(0)):
+        texts = [text for _, text in run] if role == "user" else []
+        yield from texts
+        if len(texts) > 1:
+            yield "\n\n".join(texts)
 
 
 def _turn(entry: HistoryEntry) -> Turn:
     # An answer stays as it came, or its signature would not hold.
-    content = _shown(entry.content) if _is_users(entry) else entry.content
-    return Turn(Role(entry.role), content, entry.signature)
-
-
-def _is_users(entry: HistoryEntry) -> bool:
-    return entry.role == "user"
-
-
-def _shown(text: str) -> str:
-    return normalise(text).strip()
+    if entry.role == "assistant":
+        return Turn(Role.ASSISTANT, entry.content, entry.signature)
+    content = shown(entry.content)
+    if len(content) > MAX_HISTORY_CHARACTERS:
+        raise FencepostError(ErrorCode.HISTORY_CONTENT_TOO_LONG)
+    return Turn(Role.USER, content, entry.signature)

@@ -20,9 +20,14 @@ from fencepost.services.trace import Trace
 type Cap = Literal["calls", "spend"]
 type SettleResult = Literal["settled", "kept", "overrun", "settle_failed"]
 
-_EXHAUSTED: Mapping[ErrorCode, Cap] = MappingProxyType(
-    {ErrorCode.DAILY_CALLS_EXHAUSTED: "calls", ErrorCode.DAILY_SPEND_EXHAUSTED: "spend"}
+_CAPS: Mapping[ErrorCode, Cap] = MappingProxyType(
+    {
+        ErrorCode.DAILY_CALLS_EXHAUSTED: "calls",
+        ErrorCode.DAILY_SPEND_EXHAUSTED: "spend",
+        ErrorCode.MISCONFIGURED: "spend",
+    }
 )
+"""The cap that each of the codes is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +44,17 @@ class Billing:
         """Take the permit for one call.
 
         Raises:
-            FencepostError: the ledger's. It fails closed, and an event says so.
+            FencepostError: the ledger's, which fails closed; or `misconfigured` where one call may cost more than the
+                cap of a whole day, and waiting for the next day would be in vain. An event says so.
         """
         now = self.clock()
         amount = worst_case(self.price, prompt.input_tokens, prompt.max_output_tokens)
         try:
+            _require_payable(amount, self.caps)
             with trace.stage("reserve"):
                 reservation = self.ledger.reserve(amount, self.caps, now)
         except FencepostError as error:
-            cap = _EXHAUSTED.get(error.code)
+            cap = _CAPS.get(error.code)
             self.events.emit(self._decision("denied" if cap else "failed_closed", now.date(), cap=cap))
             raise
         self.events.emit(self._decision("admitted", reservation.day, reservation=reservation))
@@ -99,3 +106,9 @@ class Billing:
             actual_microdollars=actual,
         )
         self.events.emit(event)
+
+
+def _require_payable(amount: MicroDollars, caps: Caps) -> None:
+    """Refuse what no day can pay. A cap of nothing is another matter: it is how the chat is switched off."""
+    if amount > caps.spend > 0:
+        raise FencepostError(ErrorCode.MISCONFIGURED)

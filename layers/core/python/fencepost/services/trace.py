@@ -11,6 +11,7 @@ from typing import Literal
 from fencepost.domain.errors import ErrorCode
 from fencepost.domain.events import RequestEvent, StageTimings
 from fencepost.domain.money import MicroDollars, Usage
+from fencepost.domain.system_prompt import VERSION
 
 type Stage = Literal["guard", "documents", "assemble", "reserve", "first_token", "provider", "settle"]
 
@@ -63,6 +64,7 @@ class Trace:
             output_tokens=self.usage.output_tokens,
             cost_microdollars=self.cost,
             cache_hit=self.usage.cache_read_tokens > 0,
+            prompt_version=VERSION if "assemble" in self.stages else None,
             sources=self.sources,
             cited=self.cited,
         )

@@ -10,7 +10,7 @@ import secrets
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
-from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client
+from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client, store_errors
 from fencepost.domain.events import AuditFailedEvent, AuditRecord
 from fencepost.ports import Events
 
@@ -38,11 +38,9 @@ class DynamoDbAuditTrail:
 
     def record(self, entry: AuditRecord) -> None:
         """See `fencepost.ports.AuditTrail`."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         try:
             self._client().put_item(TableName=self._table, Item=_item(entry))
-        except (BotoCoreError, ClientError):
+        except store_errors():
             self._events.emit(AuditFailedEvent())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
+from fencepost.adapters.aws_errors import aws_errors
 from fencepost.domain.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:
@@ -54,11 +55,9 @@ def update(client: DynamoDBClient, request: UpdateItemInputTypeDef, failure: Err
         The attributes that the update wrote, or the item that it met when its condition did not hold.
 
     Raises:
-        FencepostError: with the code `failure` when the store did not answer; whether it wrote is not known. The
-            SDK's error is dropped: its text may name the table or the key.
+        FencepostError: with the code `failure` when no answer came that can be read; the store may have written all
+            the same. The SDK's error is dropped: its text may name the table or the key.
     """
-    from botocore.exceptions import BotoCoreError, ClientError
-
     asked: UpdateItemInputTypeDef = {
         "ReturnValues": "UPDATED_NEW",
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
@@ -68,8 +67,13 @@ def update(client: DynamoDBClient, request: UpdateItemInputTypeDef, failure: Err
         return client.update_item(**asked).get("Attributes", {})
     except client.exceptions.ConditionalCheckFailedException as error:
         return Refused(cast("Item", error.response.get("Item", {})))
-    except (BotoCoreError, ClientError):
+    except store_errors():
         raise FencepostError(failure) from None
+
+
+def store_errors() -> tuple[type[Exception], ...]:
+    """Return what the client raises: the SDK decodes an answer's text before it looks at what it says."""
+    return *aws_errors(), UnicodeDecodeError
 
 
 def number(item: Item, name: str) -> int:

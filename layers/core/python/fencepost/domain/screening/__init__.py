@@ -8,7 +8,7 @@ wants the grammar of an order (a verb of disregarding, then instructions that ca
 
 Linear time by construction: a view of the text is searched for literals, and only where one occurs is a pattern tried;
 no pattern has an unbounded repeat, so each try reads a bounded number of characters. A test walks all patterns for it.
-Places with the same surroundings are tried once, so that a phrase repeated a thousand times costs little more than one.
+Places with the same surroundings are tried once, so that a word repeated a thousand times costs little more than one.
 """
 
 from __future__ import annotations
