@@ -53,11 +53,18 @@ requirements: ## Export the dependency layer's requirements from uv.lock
 clean: ## Remove what was built and installed, but no data
 	rm -rf .aws-sam .venv .venvs .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
+# The scripts of an environment name the folder that it was made in: a copied or moved one is made anew.
+ifneq ($(shell cat .venv/.synced 2>/dev/null),$(CURDIR))
+.PHONY: .venv/.synced
+endif
 
 .venv/.synced: uv.lock
 	@echo "Installing the development tools …"
+	@[ "$$(cat $@ 2>/dev/null)" = "$(CURDIR)" ] || rm -rf .venv
 	@$(UV) sync --quiet --frozen --compile-bytecode || { echo $(ADVICE) >&2; exit 1; }
-	@touch $@
+	@echo "$(CURDIR)" > $@
 
-$(SAM): uv.lock .venv/.synced
+# Always asked for: what may be wrong with an environment is more than a date can tell.
+.PHONY: $(SAM)
+$(SAM): .venv/.synced
 	@$(PYTHON) -c 'from local.environments import binary; binary("sam", "sam")'

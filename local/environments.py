@@ -5,6 +5,7 @@ They are apart because their dependencies exclude each other (`[tool.uv] conflic
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -17,13 +18,31 @@ _LOCK = ROOT / "uv.lock"
 
 
 def binary(group: Group, name: str) -> Path:
-    """Return a command of the environment, which is installed first where it is missing or older than the lock."""
+    """Return a command of the environment, which is first made anew where it is missing, broken or older than the lock.
+
+    Raises:
+        Trouble: it cannot be installed.
+    """
     folder = ROOT / ".venvs" / group
-    stamp = folder / ".synced"
-    if not stamp.exists() or stamp.stat().st_mtime < _LOCK.stat().st_mtime:
+    command = folder / "bin" / name
+    if not (_is_current(folder) and command.exists()):
+        # What is there names the folder and the interpreter that it was made with, and a sync would keep it.
+        shutil.rmtree(folder, ignore_errors=True)
         _sync(group, folder)
-        stamp.touch()
-    return folder / "bin" / name
+        _stamp(folder).write_text(str(folder))
+    return command
+
+
+def _is_current(folder: Path) -> bool:
+    """Its interpreter, a link, is there; and the folder is where its scripts say, which its stamp knows."""
+    stamp = _stamp(folder)
+    if not (stamp.exists() and (folder / "bin" / "python").exists()):
+        return False
+    return stamp.read_text() == str(folder) and stamp.stat().st_mtime >= _LOCK.stat().st_mtime
+
+
+def _stamp(folder: Path) -> Path:
+    return folder / ".synced"
 
 
 def _sync(group: Group, folder: Path) -> None:

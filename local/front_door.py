@@ -6,6 +6,7 @@ It also serves what stands in for the world outside: the provider and a document
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from urllib.parse import unquote
 
 import httpx
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -24,9 +25,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from local.parameters import CONCURRENCY, PROVIDER_PATH, SITE_PATH
 
 _HERE = Path(__file__).resolve().parent
-# Longer than any answer of the API: the gateway gives up after 29 s.
-_TIMEOUT = httpx.Timeout(40.0, connect=5.0)
+# The emulator waits for a function that starts, and several that start together share this machine's processor.
+_TIMEOUT = httpx.Timeout(90.0, connect=5.0)
 _QUEUE_SECONDS = 25.0
+# A connection serves one request: on one that is kept, a request can meet the emulator's closing it, and a question
+# that was sent is not for us to send again.
+_LIMITS = httpx.Limits(max_keepalive_connections=0)
+
+# API Gateway's quotas: the payload, and the request line with the headers.
+_LARGEST_BODY_BYTES = 10 * 1024 * 1024
+_LONGEST_TARGET_BYTES = 10_240
 
 # RFC 9110, section 7.6.1: they concern one connection and are never passed on.
 _HOP_BY_HOP = frozenset(
@@ -46,51 +54,80 @@ _CLAIMS = (
 RawHeaders = list[tuple[bytes, bytes]]
 
 
+class _Refused(Exception):
+    """A request that is not passed on, with the answer that says why."""
+
+    def __init__(self, status: int, code: str, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        body = {"error": sentence, "code": code, "requestId": str(uuid.uuid4())}
+        self.answer = JSONResponse(body, status, headers)
+
+
+def _client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=_TIMEOUT, limits=_LIMITS, trust_env=False)
+
+
 @dataclass
 class Gateway:
-    """The deployed API, as soon as there is one.
+    """The deployed API as an ASGI application, as soon as there is one; it takes every method, and answers none itself.
 
     Attributes:
         hosts: the `Host` values that are ours. Another is a page that had its own name point at this machine.
         api_url: where the API answers; None while it is being deployed.
+        client: what reaches the API.
+        turns: as many permits as requests may be with the API at the same time.
     """
 
     hosts: frozenset[str]
     api_url: str | None = None
-    client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=_TIMEOUT, trust_env=False))
+    client: httpx.AsyncClient = field(default_factory=_client)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENCY))
 
-    async def handle(self, request: Request) -> Response:
-        """Pass a request on, or say why not."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or say why not; a client that leaves is told nothing."""
+        with contextlib.suppress(ClientDisconnect):
+            try:
+                # Read first: only a request that is complete, and one that can be sent, takes a permit.
+                outgoing = await self._outgoing(Request(scope, receive))
+                async with self._turn(), self._sent(outgoing) as answer:
+                    await answer(scope, receive, send)
+            except _Refused as refused:
+                await refused.answer(scope, receive, send)
+
+    async def _outgoing(self, request: Request) -> httpx.Request:
         if request.headers.get("host") not in self.hosts:
-            return _refusal(421, "misdirected", "This server answers under its own name only.")
-        if any(unquote(segment) in (".", "..") for segment in request.scope["raw_path"].decode("ascii").split("/")):
-            return _refusal(400, "invalid_path", "The path must not contain dot segments.")
+            raise _Refused(421, "misdirected", "This server answers under its own name only.")
         if self.api_url is None:
-            return _refusal(503, "starting", "Fencepost is being deployed; try again shortly.", retry_after=5)
+            raise _Refused(503, "starting", "Fencepost is being deployed; try again shortly.", {"Retry-After": "5"})
+        url = _target(request, httpx.URL(self.api_url))
+        # Built without the client, which would add headers of its own.
+        return httpx.Request(request.method, url, headers=_forwarded(request), content=await _body(request))
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
         try:
             await asyncio.wait_for(self.turns.acquire(), _QUEUE_SECONDS)
         except TimeoutError:
-            return _refusal(503, "busy", "The local cloud is busy; try again shortly.", retry_after=5)
-        return await self._pass_on(request, self.api_url)
-
-    async def _pass_on(self, request: Request, api_url: str) -> Response:
+            sentence = "The local cloud is busy; try again shortly."
+            raise _Refused(503, "busy", sentence, {"Retry-After": "5"}) from None
         try:
-            upstream = await self.client.send(await _outgoing(request, api_url), stream=True)
-        except httpx.HTTPError:
-            self.turns.release()
-            return _refusal(502, "unreachable", "The local cloud does not answer; its log may say why.")
-        answer = StreamingResponse(self._relay(upstream), upstream.status_code)
-        answer.raw_headers = _end_to_end(upstream.headers.raw)
-        return answer
-
-    async def _relay(self, upstream: httpx.Response) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in upstream.aiter_raw():
-                yield chunk
+            yield
         finally:
             self.turns.release()
-            await upstream.aclose()
+
+    @asynccontextmanager
+    async def _sent(self, outgoing: httpx.Request) -> AsyncIterator[Response]:
+        try:
+            upstream = await self.client.send(outgoing, stream=True)
+        except httpx.ReadTimeout:
+            raise _Refused(504, "timeout", "The local cloud has not answered in time; its log may say why.") from None
+        except httpx.HTTPError:
+            sentence = "The local cloud does not answer; its log may say why."
+            raise _Refused(502, "unreachable", sentence) from None
+        async with contextlib.aclosing(upstream):
+            answer = StreamingResponse(upstream.aiter_raw(), upstream.status_code)
+            answer.raw_headers = _end_to_end(upstream.headers.raw)
+            yield answer
 
 
 def create_app(gateway: Gateway, provider: ASGIApp | None) -> Starlette:
@@ -105,7 +142,7 @@ def create_app(gateway: Gateway, provider: ASGIApp | None) -> Starlette:
         Mount("/_local/demo", StaticFiles(directory=_HERE / "demo")),
         Mount(SITE_PATH, _SampleSite(directory=_HERE / "sample_site")),
         *([Mount(PROVIDER_PATH, provider)] if provider else []),
-        Route("/{path:path}", _Endpoint(gateway)),
+        Route("/{path:path}", gateway),
     ]
 
     @asynccontextmanager
@@ -128,24 +165,32 @@ async def _page(_: Request) -> Response:
     return FileResponse(_HERE / "demo" / "index.html", headers={"Cache-Control": "no-store"})
 
 
-@dataclass(frozen=True)
-class _Endpoint:
-    """The gateway as an application: Starlette then passes every method, and answers none by itself."""
+def _target(request: Request, base: httpx.URL) -> httpx.URL:
+    path, query = request.scope["raw_path"], request.scope["query_string"]
+    if any(unquote(segment) in (".", "..") for segment in path.decode("ascii").split("/")):
+        raise _Refused(400, "invalid_path", "The path must not contain dot segments.")
+    if len(path) + len(query) > _LONGEST_TARGET_BYTES:
+        raise _Refused(414, "path_too_long", f"Path and query must not exceed {_LONGEST_TARGET_BYTES} bytes.")
+    try:
+        return base.copy_with(raw_path=base.raw_path + path + (b"?" + query if query else b""))
+    except httpx.InvalidURL:
+        raise _Refused(400, "invalid_path", "The path is not one that a URL can have.") from None
 
-    gateway: Gateway
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self.gateway.handle(Request(scope, receive))
-        await answer(scope, receive, send)
+async def _body(request: Request) -> bytes:
+    _check_size(int(request.headers.get("content-length", "0")))
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        _check_size(len(body))
+    return bytes(body)
 
 
-async def _outgoing(request: Request, api_url: str) -> httpx.Request:
-    base = httpx.URL(api_url)
-    query = request.scope["query_string"]
-    target = base.raw_path + request.scope["raw_path"] + (b"?" + query if query else b"")
-    # Built without the client, which would add headers of its own.
-    url = base.copy_with(raw_path=target)
-    return httpx.Request(request.method, url, headers=_forwarded(request), content=await request.body())
+def _check_size(size: int) -> None:
+    """A body that is too large is not read on, so its connection is of no further use."""
+    if size > _LARGEST_BODY_BYTES:
+        sentence = f"The body must not exceed {_LARGEST_BODY_BYTES} bytes."
+        raise _Refused(413, "body_too_large", sentence, {"Connection": "close"})
 
 
 def _forwarded(request: Request) -> RawHeaders:
@@ -157,8 +202,3 @@ def _forwarded(request: Request) -> RawHeaders:
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
     return [(name, value) for name, value in headers if name.lower() not in _HOP_BY_HOP]
-
-
-def _refusal(status: int, code: str, sentence: str, retry_after: int | None = None) -> Response:
-    headers = {"Retry-After": str(retry_after)} if retry_after else None
-    return JSONResponse({"error": sentence, "code": code, "requestId": str(uuid.uuid4())}, status, headers)

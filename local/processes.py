@@ -34,6 +34,8 @@ _INHERITED = (
     "NO_PROXY",
 )
 
+_ADVICE = "If it is one of Fencepost's own tools, `make clean` removes them, and the next start installs them anew."
+
 
 @dataclass(frozen=True, slots=True)
 class Child:
@@ -49,12 +51,11 @@ class Child:
         return self.process.poll() is None
 
     def stop(self, grace_seconds: float = 10.0) -> None:
-        """Ask the group to end, and after the grace period make it. Stopping twice does nothing."""
-        if not self.alive:
-            return
-        self.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(grace_seconds)
+        """Ask it to end, and after the grace period make its group end, which may outlive the one that leads it."""
+        if self.alive:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(grace_seconds)
         self.kill()
 
     def kill(self) -> None:
@@ -84,19 +85,25 @@ def start(
         environment: what it gets besides the few variables that every child inherits.
         log: the file for what it prints.
         folder: its working directory.
+
+    Raises:
+        Trouble: the program is missing or cannot be run.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(part) for part in command],
-            cwd=folder,
-            env={**base_environment(), **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            umask=0o077,
-        )
+        try:
+            process = subprocess.Popen(
+                [str(part) for part in command],
+                cwd=folder,
+                env={**base_environment(), **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                umask=0o077,
+            )
+        except OSError as error:
+            raise Trouble(f"`{name}` cannot be started: {command[0]}: {error.strerror}. {_ADVICE}") from None
     return Child(name, process, log)
 
 
@@ -104,7 +111,7 @@ def run(name: str, command: Sequence[str | Path], environment: Mapping[str, str]
     """Run a process to its end; one that we leave early, as at a Ctrl-C, is ended with all that it started.
 
     Raises:
-        Trouble: it fails; the text ends with the last lines of its log.
+        Trouble: it cannot be started, or it fails; then the text ends with the last lines of its log.
     """
     child = start(name, command, environment, log)
     try:

@@ -67,10 +67,18 @@ function listed(sources) {
   return block;
 }
 
-function trouble(reply, { error }) {
+function trouble(reply, { error, code }) {
+  return item("trouble", `${error ?? `The server answers ${reply.status}.`}${advice(reply, code)}`);
+}
+
+function advice(reply, code) {
+  if (code?.startsWith("history_")) {
+    // Kept, it would have every further question refused.
+    history.length = 0;
+    return " The conversation so far is dropped: please ask again.";
+  }
   const seconds = Number(reply.headers.get("Retry-After"));
-  const advice = seconds > 0 ? ` You can try again in ${spoken(seconds)}.` : "";
-  return item("trouble", `${error ?? `The server answers ${reply.status}.`}${advice}`);
+  return seconds > 0 ? ` You can try again in ${spoken(seconds)}.` : "";
 }
 
 function spoken(seconds) {

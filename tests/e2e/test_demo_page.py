@@ -81,6 +81,58 @@ def test_nothing_in_an_answer_becomes_markup_or_a_script(page: Page, stack: Stac
     assert page.title() == "Fencepost demo"
 
 
+HOSTILE = {
+    "links that never end": "[a" * 50_000,
+    "addresses that never end": "[a](b" * 20_000,
+    "strong that never ends": "**a" * 50_000,
+    "emphasis that never ends": "*a " * 50_000,
+    "code that never ends": "`a ``b" * 20_000,
+    "a heading's marks": "# " + "#" * 50_000 + "x",
+    "a heading's spaces": "# " + " " * 50_000 + "\u2028x",
+    "a heading's marks and spaces": "# " + "# " * 50_000 + "x",
+    "quotes in quotes": ">" * 50_000,
+    "quotes in quotes with spaces": "> " * 50_000 + "x",
+    "a row of cells": "|a" * 50_000 + "|",
+    "empty lines": "\n" * 100_000,
+    "short paragraphs": "a\n\n" * 20_000,
+    "items": "- a\n" * 20_000,
+    "lines of one item": "- a\n" + "  b\n" * 50_000,
+}
+RENDERED = """async (text) => {
+  const { element, markdown } = await import("/_local/demo/markdown.js");
+  return element("div", markdown(text)).innerHTML;
+}"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_the_time_for_a_hostile_answer_does_not_grow_with_its_square(page: Page, text: str) -> None:
+    # Several times what an answer could be: if it did, the test would outlast its timeout.
+    assert page.evaluate(RENDERED, text * 5) is not None
+
+
+def test_every_kind_of_block_is_shown(page: Page) -> None:
+    text = "## Two ##\n\nsome\n*text*\n> quoted\n> > deeper\n\n- one\n  more\n- two\n\n"
+    shown = page.evaluate(RENDERED, text + "1. `x`\n\n|a|\n|-|\n|b|\n```\n# no\n```")
+    assert shown == (
+        "<h3>Two</h3><p>some\n<em>text</em></p><blockquote><p>quoted\ndeeper</p></blockquote>"
+        "<ul><li>one more</li><li>two</li></ul><ol><li><code>x</code></li></ol>"
+        "<table><tr><th>a</th></tr><tr><td>b</td></tr></table><pre><code># no</code></pre>"
+    )
+
+
+def test_a_refused_history_is_dropped_and_the_next_question_is_answered(page: Page, stack: Stack) -> None:
+    ask(page, "What is in the box?")
+    expect(page.locator(".answer")).to_have_count(1, timeout=30_000)
+    refusal = {"error": "The history is not signed.", "code": "history_unsigned", "requestId": "1"}
+    page.route("**/api/ai-chat", lambda route: route.fulfill(status=400, json=refusal), times=1)
+    ask(page, "And what does it cost?")
+    expect(page.get_by_role("alert")).to_contain_text("The conversation so far is dropped: please ask again.")
+    ask(page, "And what does it cost?")
+    expect(page.locator(".answer")).to_have_count(2, timeout=30_000)
+    assert [message["role"] for message in stack.provider.body()["messages"]] == ["user"]
+
+
 def test_an_overloaded_provider_is_explained_with_a_time_to_wait(page: Page, stack: Stack) -> None:
     stack.provider.order({"status": 529, "headers": {"retry-after": "90"}})
     ask(page, "What is in the box?")

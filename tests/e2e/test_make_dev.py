@@ -146,7 +146,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     ("name", "value", "allowed"),
     [
         ("RATE_LIMIT_PER_MINUTE", "ten", "whole number"),
-        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "-1", "greater than or equal to 0"),
+        ("FENCEPOST_DAILY_SPEND_LIMIT_USD", "-1", "dollars in digits"),
         ("FENCEPOST_MODEL", "no-such-model", "claude-haiku-4-5"),
         ("PORT", "http", "1 to 65535"),
     ],
