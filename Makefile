@@ -36,12 +36,14 @@ check: .venv/.synced $(SAM) ## Lint, type-check and validate everything
 invoke: .venv/.synced ## Run one function: make invoke FUNCTION=chat EVENT=events/chat.json
 	@$(PYTHON) -m local.invoke
 
-bench: .venv/.synced ## Run the benchmarks
-	@$(PYTHON) -m benchmarks
+bench: .venv/.synced ## Run the benchmarks, or one: make bench NAME=screening
+	@$(PYTHON) -m benchmarks $(NAME)
 
 build: .venv/.synced ## Build functions and layers into .aws-sam/build (ARCHITECTURE=arm64 or x86_64)
 	@$(PYTHON) -m local.build
 
+# The template's functions are arm64; a layer built for another processor would not load in them.
+deploy: override ARCHITECTURE := arm64
 deploy: build $(SAM) ## Deploy to AWS: make deploy PROFILE=prod
 	$(SAM) deploy --config-env $(PROFILE)
 	@$(PYTHON) -m local.release $(PROFILE)

@@ -76,7 +76,7 @@ class Cloud:
             raise Trouble(f"GET /health answers {answer.status_code}; the local cloud's log is {log}.")
 
     def warm_up(self) -> None:
-        """Start the chat function behind the scenes, so that the first visitor need not wait for it."""
+        """Start the chat function behind the scenes, so that the first visitor waits less for it."""
         threading.Thread(target=self._preflight, name="warm-up", daemon=True).start()
 
     def _preflight(self) -> None:

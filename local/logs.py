@@ -19,7 +19,6 @@ _PLATFORM = ("START ", "END ", "REPORT ", "INIT_START ")
 _BOILERPLATE = frozenset(
     {
         "cold_start",
-        "correlation_id",
         "event",
         "exception",
         "function_arn",

@@ -90,6 +90,17 @@ def test_a_request_flushes_all_its_metrics_once(capsys: pytest.CaptureFixture[st
     assert outcome["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service", "Outcome"]]
 
 
+def test_a_preflight_does_not_thin_out_the_rates() -> None:
+    measured = dict(measures(request(outcome="preflight", status=204, cold_start=True)))
+    assert measured == {Metric.COLD_STARTS: 1}
+
+
+@pytest.mark.parametrize(("result", "spend"), [("settled", 120), ("overrun", 120), ("settle_failed", 500)])
+def test_spend_is_what_the_bill_counts(result: str, spend: int) -> None:
+    fields = {"result": result, "utc_day": DAY, "reserved_microdollars": 500, "actual_microdollars": 120}
+    assert dict(measures(LedgerEvent.model_validate(fields)))[Metric.SPEND] == spend
+
+
 def test_metrics_do_not_leak_into_the_next_request(capsys: pytest.CaptureFixture[str]) -> None:
     events = fresh()
     events.emit(AddressGuardEvent(decision="denied"))

@@ -97,11 +97,14 @@ def measures(event: Event) -> Iterator[Measure]:
 
 
 def _of_request(event: RequestEvent) -> Iterator[Measure]:
+    yield Metric.COLD_STARTS, int(event.cold_start)
+    if event.outcome == "preflight":
+        # No question: it would only thin out the rates.
+        return
     yield Metric.REQUESTS, 1
     # Zeros make rates and averages right where nothing failed.
     yield Metric.FAILURES, int(event.status >= 500)  # noqa: PLR2004 - HTTP's class of server errors
     yield Metric.PROVIDER_ERRORS, int(event.outcome in _PROVIDER_ERRORS)
-    yield Metric.COLD_STARTS, int(event.cold_start)
     if event.outcome == "answered":
         yield Metric.CACHE_HITS, int(event.cache_hit)
     for stage, milliseconds in event.stages:
@@ -124,7 +127,7 @@ def _per_cent(part: int, whole: int) -> float:
 
 
 def _of_ledger(event: LedgerEvent) -> Iterator[Measure]:
-    known = event.actual_microdollars
+    known = None if event.result == "settle_failed" else event.actual_microdollars
     yield Metric.SPEND, event.reserved_microdollars if known is None else known
     if event.result == "kept":
         yield Metric.UNKNOWN_COSTS, 1
