@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from botocore.exceptions import BotoCoreError
 
 from local import build, emulator, environments, parameters, processes, template
 from local.paths import BUILD, ROOT, state_folder
@@ -60,12 +61,17 @@ def invoke(function: str, event: Path) -> Any:
         raise Trouble(f"There is no file {event}; EVENT is one of those in events/.", exit_code=2)
     with tempfile.TemporaryDirectory() as scratch:
         build.build(parameters.machine(), Path(scratch) / "build.log")
-        with _emulated(logical, _variables(logical), Path(scratch)) as address:
+        with _emulated(logical, variables(logical), Path(scratch)) as address:
             reply = httpx.post(address, content=event.read_bytes(), timeout=_ANSWER_SECONDS, trust_env=False)
     return reply.json()
 
 
-def _variables(logical: str) -> dict[str, str]:
+def variables(logical: str) -> dict[str, str]:
+    """Return the function's environment: of the running stack, or the defaults in demo mode.
+
+    Raises:
+        Trouble: the stack that was running does not answer.
+    """
     running = StateFolder(state_folder()).running()
     return _deployed(running, logical) if running else template.defaults(logical) | {"FENCEPOST_DEMO_MODE": "true"}
 
@@ -73,7 +79,10 @@ def _variables(logical: str) -> dict[str, str]:
 def _deployed(running: Running, logical: str) -> dict[str, str]:
     client = emulator.client("lambda", running.endpoint_url)
     name = next(name for name in running.functions if logical in name)
-    variables: dict[str, str] = client.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    try:
+        variables: dict[str, str] = client.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    except BotoCoreError:
+        raise Trouble(f"The local cloud at {running.url} does not answer; start it again with `make dev`.") from None
     return variables | {"AWS_ENDPOINT_URL": running.endpoint_url}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import platform
 from collections.abc import Mapping
 
@@ -14,6 +15,10 @@ SITE_PATH = "/_local/site"
 # Each instance of a function is a process that unpacks its layers; the front door makes further requests wait.
 CONCURRENCY = 4
 
+_OWN_PREFIXES = ("FENCEPOST_", "RATE_LIMIT_")
+_OWN_VARIABLES = ("FENCEPOST_STATE_DIR", "FENCEPOST_DATA")
+"""Read by the local tools and the benchmarks, not by the functions."""
+
 
 def machine() -> str:
     """Return this machine's architecture as Lambda names it."""
@@ -24,14 +29,25 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters that the environment sets, after the settings model has accepted all of them.
 
     Raises:
-        Trouble: a variable is invalid; the text names it, its kind and what is allowed.
+        Trouble: a variable is invalid; the text names it, its kind and what is allowed. Or its name is unknown, since
+            a limit under a mistyped name would not be one.
     """
+    _refuse_unknown(environment)
     try:
         load_settings(environment)
     except InvalidSettings as error:
         raise Trouble(f"Fencepost cannot start with these settings:\n{error}", exit_code=2) from None
     names = template.variables()
     return {names[name]: value for name, value in environment.items() if name in names}
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    known = {*template.variables(), *_OWN_VARIABLES}
+    for name in environment:
+        if name.startswith(_OWN_PREFIXES) and name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f" Is {nearest[0]} meant?" if nearest else ""
+            raise Trouble(f"There is no setting {name}.{hint} README.md lists them all.", exit_code=2)
 
 
 def local(environment: Mapping[str, str], url: str) -> dict[str, str]:

@@ -61,3 +61,14 @@ def test_an_empty_limit_is_a_mistake_and_not_the_default() -> None:
     with pytest.raises(Trouble, match="RATE_LIMIT_PER_DAY") as raised:
         parameters.local({"RATE_LIMIT_PER_DAY": ""}, URL)
     assert raised.value.exit_code == 2
+
+
+def test_a_mistyped_name_is_refused_and_the_nearest_one_named() -> None:
+    with pytest.raises(Trouble, match="FENCEPOST_DALY_CALL_LIMIT") as caught:
+        parameters.from_environment({"FENCEPOST_DALY_CALL_LIMIT": "3"})
+    assert "Is FENCEPOST_DAILY_CALL_LIMIT meant?" in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_the_tools_own_variables_are_known() -> None:
+    assert parameters.from_environment({"FENCEPOST_STATE_DIR": "x", "FENCEPOST_DATA": "y"}) == {}

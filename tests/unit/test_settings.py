@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.domain.assembly import CONTEXT_TOKENS
+from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
 from fencepost.domain.limits import Caps
 from fencepost.domain.money import MicroDollars
 from fencepost.domain.origins import Origin
+from fencepost.domain.system_prompt import SYSTEM_PROMPT
+from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.settings import InvalidSettings, Settings, load_settings
 
 
@@ -141,3 +145,23 @@ def test_each_field_has_a_variable_and_a_description() -> None:
 def test_dollars_become_micro_dollars_without_rounding(amount: Decimal) -> None:
     settings = load_settings({"FENCEPOST_DAILY_SPEND_LIMIT_USD": format(amount, "f")})
     assert settings.caps.spend == amount * 1_000_000
+
+
+WIDEST = {
+    "FENCEPOST_DOCUMENTS_TOKENS": 110_000,
+    "FENCEPOST_HISTORY_TOKENS": 32_000,
+    "FENCEPOST_MAX_OUTPUT_TOKENS": 32_000,
+}
+
+
+def test_the_widest_budgets_fit_the_context_window_together() -> None:
+    load_settings({name: str(value) for name, value in WIDEST.items()})
+    longest_message = MAX_MESSAGE_CHARACTERS * count_tokens("\U0001f600")
+    fixed = REQUEST_TOKENS + TURN_TOKENS + 3 * BLOCK_TOKENS + count_tokens(SYSTEM_PROMPT) + longest_message
+    assert sum(WIDEST.values()) + fixed <= CONTEXT_TOKENS
+
+
+@pytest.mark.parametrize("name", WIDEST)
+def test_a_wider_budget_is_refused_and_not_cut(name: str) -> None:
+    with pytest.raises(InvalidSettings, match=name):
+        load_settings({name: str(WIDEST[name] + 1)})

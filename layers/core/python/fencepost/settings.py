@@ -105,14 +105,14 @@ class Settings(BaseModel):
         60_000,
         alias="FENCEPOST_DOCUMENTS_TOKENS",
         ge=1_000,
-        le=900_000,
+        le=110_000,
         description="Budget of the documents in a prompt, in counted tokens (docs/adr/0004).",
     )
     history_tokens: Whole = Field(
         16_000,
         alias="FENCEPOST_HISTORY_TOKENS",
         ge=0,
-        le=500_000,
+        le=32_000,
         description="Budget of earlier turns in a prompt, in counted tokens.",
     )
     unsigned_history: Literal["accept", "mark", "refuse"] = Field(
