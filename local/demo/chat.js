@@ -62,7 +62,7 @@ function answer(question, { response, sources = [], signature }) {
 
 function listed(sources) {
   const links = sources.map(({ title, url }) => element("li", link(title || url, url)));
-  const block = element("div", "Sources", element("ul", ...links));
+  const block = element("div", "Sources", element("ol", ...links));
   block.className = "sources";
   return block;
 }
