@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,20 +10,8 @@ from fencepost.adapters import claude
 from fencepost.domain.errors import ErrorCode, FencepostError
 from local.provider import create_app
 from tests.servers import serve
-from tests.stand_in import StandIn, running_stand_in
+from tests.stand_in import StandIn
 from tests.unit.claude_calls import PROMPT, KeyRing, failure, model_at
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StandIn]:
-    with running_stand_in() as server:
-        yield server
-
-
-@pytest.fixture
-def stand_in(server: StandIn) -> StandIn:
-    server.reset()
-    return server
 
 
 class TestAnswer:

@@ -16,22 +16,10 @@ import pytest
 from fencepost.adapters.claude_errors import DEFAULT_RETRY_SECONDS, MAX_RETRY_SECONDS
 from fencepost.domain.errors import ErrorCode
 from fencepost.domain.money import Usage
-from tests.stand_in import StandIn, running_stand_in
+from tests.stand_in import StandIn
 from tests.unit.claude_calls import PROMPT, KeyRing, failure, model_at
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StandIn]:
-    with running_stand_in() as server:
-        yield server
-
-
-@pytest.fixture
-def stand_in(server: StandIn) -> StandIn:
-    server.reset()
-    return server
 
 
 class TestFailures:

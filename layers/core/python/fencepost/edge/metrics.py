@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from http import HTTPStatus
 
 from aws_lambda_powertools.metrics import MetricUnit
 
@@ -103,7 +104,7 @@ def _of_request(event: RequestEvent) -> Iterator[Measure]:
         return
     yield Metric.REQUESTS, 1
     # Zeros make rates and averages right where nothing failed.
-    yield Metric.FAILURES, int(event.status >= 500)  # noqa: PLR2004 - HTTP's class of server errors
+    yield Metric.FAILURES, int(event.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
     yield Metric.PROVIDER_ERRORS, int(event.outcome in _PROVIDER_ERRORS)
     if event.outcome == "answered":
         yield Metric.CACHE_HITS, int(event.cache_hit)
