@@ -1,5 +1,5 @@
 """`POST /api/ai-chat`."""
 
-from fencepost.bootstrap import chat_handler
+from fencepost.bootstrap.chat import chat_handler
 
 handler = chat_handler()

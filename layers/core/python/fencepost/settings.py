@@ -188,6 +188,48 @@ class Settings(BaseModel):
         le=25,
         description="The provider's whole call; it ends before the gateway's 29 seconds.",
     )
+    facts_tokens: Whole = Field(
+        8_000,
+        alias="FENCEPOST_FACTS_TOKENS",
+        ge=0,
+        le=16_000,
+        description="Budget of pinned facts in a prompt, in counted tokens.",
+    )
+    summary_tokens: Whole = Field(
+        8_000,
+        alias="FENCEPOST_SUMMARY_TOKENS",
+        ge=0,
+        le=16_000,
+        description="Budget of the rolling summary in a prompt, in counted tokens.",
+    )
+    conversation_messages: Whole = Field(
+        40,
+        alias="FENCEPOST_CONVERSATION_MESSAGES",
+        ge=0,
+        le=200,
+        description="Most earlier messages of a conversation in a prompt, whatever their size.",
+    )
+    visitor_token_minutes: Whole = Field(
+        60,
+        alias="FENCEPOST_VISITOR_TOKEN_MINUTES",
+        ge=5,
+        le=1_440,
+        description="How long a visitor's token holds before it is renewed.",
+    )
+    oidc_issuer: Url = Field("", alias="FENCEPOST_OIDC_ISSUER", description="The OpenID provider of members.")
+    oidc_audience: str = Field(
+        "", alias="FENCEPOST_OIDC_AUDIENCE", max_length=255, description="What members' tokens are issued for."
+    )
+    oidc_jwks_url: Url = Field(
+        "", alias="FENCEPOST_OIDC_JWKS_URL", description="Where the OpenID provider publishes its keys."
+    )
+    oidc_org_claim: str = Field(
+        "org_id",
+        alias="FENCEPOST_OIDC_ORG_CLAIM",
+        min_length=1,
+        max_length=64,
+        description="The claim that names a member's default organisation.",
+    )
     # Names of what the template made. Empty outside a deployment.
     provider_secret: str = Field(
         "", alias="FENCEPOST_PROVIDER_SECRET", description="Secrets Manager: the provider's key."
@@ -205,6 +247,16 @@ class Settings(BaseModel):
     limits_table: str = Field("", alias="FENCEPOST_LIMITS_TABLE", description="DynamoDB: counts per address.")
     ledger_table: str = Field("", alias="FENCEPOST_LEDGER_TABLE", description="DynamoDB: the days' bills.")
     audit_table: str = Field("", alias="FENCEPOST_AUDIT_TABLE", description="DynamoDB: audit items.")
+    directory_table: str = Field(
+        "", alias="FENCEPOST_DIRECTORY_TABLE", description="DynamoDB: organisations, sites and memberships."
+    )
+    conversations_table: str = Field(
+        "", alias="FENCEPOST_CONVERSATIONS_TABLE", description="DynamoDB: conversations and all that belongs to them."
+    )
+    conversations_bucket: str = Field(
+        "", alias="FENCEPOST_CONVERSATIONS_BUCKET", description="S3: big answers, old turns, exports and attachments."
+    )
+    jobs_queue: str = Field("", alias="FENCEPOST_JOBS_QUEUE", description="SQS: work that is done after an answer.")
     documents_bucket: str = Field("", alias="FENCEPOST_DOCUMENTS_BUCKET", description="S3: copies of the documents.")
 
     @property

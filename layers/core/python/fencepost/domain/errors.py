@@ -21,12 +21,52 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "not_found"
     ORIGIN_NOT_ALLOWED = "origin_not_allowed"
     REQUEST_REFUSED = "request_refused"
+    QUERY_INVALID = "query_invalid"
+    CURSOR_INVALID = "cursor_invalid"
+    # Who asks.
+    TOKEN_MISSING = "token_missing"  # noqa: S105 - a code, no password
+    TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code, no password
+    TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a code, no password
+    IDENTITY_UNAVAILABLE = "identity_unavailable"
+    ORGANISATION_MISSING = "organisation_missing"
+    SITE_MISSING = "site_missing"
+    SITE_UNKNOWN = "site_unknown"
     # The message.
     MESSAGE_MISSING = "message_missing"
     MESSAGE_NOT_A_STRING = "message_not_a_string"
     MESSAGE_BLANK = "message_blank"
     MESSAGE_TOO_LONG = "message_too_long"
     INPUT_REFUSED = "input_refused"
+    # The conversation.
+    MESSAGE_ID_INVALID = "message_id_invalid"
+    MESSAGE_ID_REUSED = "message_id_reused"
+    CONVERSATION_ID_INVALID = "conversation_id_invalid"
+    CONVERSATION_BUSY = "conversation_busy"
+    CONVERSATIONS_UNAVAILABLE = "conversations_unavailable"
+    ANSWER_MISSING = "answer_missing"
+    REGENERATE_NOT_LAST = "regenerate_not_last"
+    TITLE_INVALID = "title_invalid"
+    RATING_INVALID = "rating_invalid"
+    FACTS_INVALID = "facts_invalid"
+    FACTS_TOO_LARGE = "facts_too_large"
+    CARRY_NOT_ALLOWED = "carry_not_allowed"
+    CARRY_INVALID = "carry_invalid"
+    SUMMARY_MISSING = "summary_missing"
+    SUMMARY_NOT_APPROVED = "summary_not_approved"
+    # Files.
+    ATTACHMENTS_INVALID = "attachments_invalid"
+    ATTACHMENT_TYPE_UNSUPPORTED = "attachment_type_unsupported"
+    ATTACHMENT_TOO_LARGE = "attachment_too_large"
+    ATTACHMENT_NOT_READY = "attachment_not_ready"
+    ATTACHMENT_UNREADABLE = "attachment_unreadable"
+    IMPORT_INVALID = "import_invalid"
+    BUNDLE_INVALID = "bundle_invalid"
+    BUNDLE_FOREIGN = "bundle_foreign"
+    BUNDLE_TOO_LARGE = "bundle_too_large"
+    BUNDLE_VERSION_UNSUPPORTED = "bundle_version_unsupported"
+    # Administration.
+    ADMIN_INPUT_INVALID = "admin_input_invalid"
+    SITE_KEY_TAKEN = "site_key_taken"
     # The history.
     HISTORY_NOT_A_LIST = "history_not_a_list"
     HISTORY_TOO_LONG = "history_too_long"

@@ -22,25 +22,38 @@ class ErrorRow(NamedTuple):
 
 _BAD_REQUEST = HTTPStatus.BAD_REQUEST
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
+_UNAUTHORIZED = HTTPStatus.UNAUTHORIZED
+_NOT_FOUND = HTTPStatus.NOT_FOUND
+_CONFLICT = HTTPStatus.CONFLICT
+_TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _INTERNAL = HTTPStatus.INTERNAL_SERVER_ERROR
 _BAD_GATEWAY = HTTPStatus.BAD_GATEWAY
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 
 ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
     {
-        ErrorCode.BODY_TOO_LARGE: ErrorRow(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is larger than 2 MiB. Please send less."
-        ),
+        ErrorCode.BODY_TOO_LARGE: ErrorRow(_TOO_LARGE, "The request is larger than 2 MiB. Please send less."),
         ErrorCode.INVALID_JSON: ErrorRow(_BAD_REQUEST, "The request body is not valid JSON."),
         ErrorCode.NOT_AN_OBJECT: ErrorRow(_BAD_REQUEST, "The request body must be a JSON object."),
         ErrorCode.UNSUPPORTED_MEDIA_TYPE: ErrorRow(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request's Content-Type must be application/json."
         ),
         ErrorCode.METHOD_NOT_ALLOWED: ErrorRow(HTTPStatus.METHOD_NOT_ALLOWED, "Method not allowed"),
-        ErrorCode.NOT_FOUND: ErrorRow(HTTPStatus.NOT_FOUND, "There is nothing at this address."),
+        ErrorCode.NOT_FOUND: ErrorRow(_NOT_FOUND, "There is nothing at this address."),
         ErrorCode.ORIGIN_NOT_ALLOWED: ErrorRow(HTTPStatus.FORBIDDEN, "This site is not allowed to use the chat."),
         # The gateway's own: its firewall, a signature, an expired token.
         ErrorCode.REQUEST_REFUSED: ErrorRow(HTTPStatus.FORBIDDEN, "The request was refused."),
+        ErrorCode.QUERY_INVALID: ErrorRow(_BAD_REQUEST, "A parameter of the address is not one that is understood."),
+        ErrorCode.CURSOR_INVALID: ErrorRow(_BAD_REQUEST, "The cursor is not one of this list. Please start anew."),
+        ErrorCode.TOKEN_MISSING: ErrorRow(_UNAUTHORIZED, "Please send a token: Authorization: Bearer …"),
+        ErrorCode.TOKEN_INVALID: ErrorRow(_UNAUTHORIZED, "The token is not valid."),
+        ErrorCode.TOKEN_EXPIRED: ErrorRow(_UNAUTHORIZED, "The token has ended. Please get a new one."),
+        ErrorCode.IDENTITY_UNAVAILABLE: ErrorRow(_UNAVAILABLE, "Tokens cannot be verified at the moment.", 5),
+        ErrorCode.ORGANISATION_MISSING: ErrorRow(
+            _BAD_REQUEST, "Please name an organisation in the X-Org-Id header: your token chooses none."
+        ),
+        ErrorCode.SITE_MISSING: ErrorRow(_BAD_REQUEST, "Please name the site by its key."),
+        ErrorCode.SITE_UNKNOWN: ErrorRow(_NOT_FOUND, "There is no site with this key."),
         ErrorCode.MESSAGE_MISSING: ErrorRow(_BAD_REQUEST, "Please send a message."),
         ErrorCode.MESSAGE_NOT_A_STRING: ErrorRow(_BAD_REQUEST, "The message must be a text."),
         ErrorCode.MESSAGE_BLANK: ErrorRow(_BAD_REQUEST, "The message is empty. Please write something."),
@@ -50,6 +63,51 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.INPUT_REFUSED: ErrorRow(
             _BAD_REQUEST, "Sorry, this cannot be answered here. Please ask a question about the product."
         ),
+        ErrorCode.MESSAGE_ID_INVALID: ErrorRow(
+            _BAD_REQUEST, "The message's id must be 1 to 64 letters, digits, hyphens or underscores."
+        ),
+        ErrorCode.MESSAGE_ID_REUSED: ErrorRow(_CONFLICT, "This message id belongs to another message."),
+        ErrorCode.CONVERSATION_ID_INVALID: ErrorRow(_BAD_REQUEST, "The conversation's id must be a text."),
+        ErrorCode.CONVERSATION_BUSY: ErrorRow(
+            _CONFLICT, "The conversation is still answering another message. Please try again in a moment.", 5
+        ),
+        ErrorCode.CONVERSATIONS_UNAVAILABLE: ErrorRow(
+            _UNAVAILABLE, "Conversations cannot be read at the moment. Please try again soon.", 5
+        ),
+        ErrorCode.ANSWER_MISSING: ErrorRow(_CONFLICT, "This message has no answer yet."),
+        ErrorCode.REGENERATE_NOT_LAST: ErrorRow(_CONFLICT, "Only the latest answer can be generated anew."),
+        ErrorCode.TITLE_INVALID: ErrorRow(_BAD_REQUEST, "The title must be a text of 1 to 200 characters."),
+        ErrorCode.RATING_INVALID: ErrorRow(_BAD_REQUEST, 'The rating must be "up", "down" or null.'),
+        ErrorCode.FACTS_INVALID: ErrorRow(
+            _BAD_REQUEST, "Facts must be a list of at most 50 texts of 1 to 500 characters each."
+        ),
+        ErrorCode.FACTS_TOO_LARGE: ErrorRow(_TOO_LARGE, "The facts take more room than a prompt has for them."),
+        ErrorCode.CARRY_NOT_ALLOWED: ErrorRow(
+            _CONFLICT, "The organisations do not allow conversations to be carried from one to the other."
+        ),
+        ErrorCode.CARRY_INVALID: ErrorRow(_BAD_REQUEST, "Please name the organisation to carry the summary to."),
+        ErrorCode.SUMMARY_MISSING: ErrorRow(_CONFLICT, "This conversation has no summary yet."),
+        ErrorCode.SUMMARY_NOT_APPROVED: ErrorRow(_CONFLICT, "Please read and approve the summary first."),
+        ErrorCode.ATTACHMENTS_INVALID: ErrorRow(
+            _BAD_REQUEST, "Attachments must be a list of at most 5 ids of files that you uploaded."
+        ),
+        ErrorCode.ATTACHMENT_TYPE_UNSUPPORTED: ErrorRow(
+            _BAD_REQUEST, "Only plain text, Markdown and PDF files can be attached."
+        ),
+        ErrorCode.ATTACHMENT_TOO_LARGE: ErrorRow(_TOO_LARGE, "The file is larger than a file may be."),
+        ErrorCode.ATTACHMENT_NOT_READY: ErrorRow(_CONFLICT, "The file has not been uploaded and read yet.", 2),
+        ErrorCode.ATTACHMENT_UNREADABLE: ErrorRow(_BAD_REQUEST, "No text can be read from the file."),
+        ErrorCode.IMPORT_INVALID: ErrorRow(_BAD_REQUEST, "An import needs a bundle, as Base64 or by an upload."),
+        ErrorCode.BUNDLE_INVALID: ErrorRow(_BAD_REQUEST, "The bundle is damaged or is none."),
+        ErrorCode.BUNDLE_FOREIGN: ErrorRow(_BAD_REQUEST, "The bundle was not exported by you."),
+        ErrorCode.BUNDLE_TOO_LARGE: ErrorRow(_TOO_LARGE, "The bundle is larger than can be imported."),
+        ErrorCode.BUNDLE_VERSION_UNSUPPORTED: ErrorRow(
+            _BAD_REQUEST, "The bundle's format is of a version that is not supported."
+        ),
+        ErrorCode.ADMIN_INPUT_INVALID: ErrorRow(
+            _BAD_REQUEST, "The settings are not complete, or one of them is not what it may be."
+        ),
+        ErrorCode.SITE_KEY_TAKEN: ErrorRow(_CONFLICT, "This public key belongs to another site."),
         ErrorCode.HISTORY_NOT_A_LIST: ErrorRow(_BAD_REQUEST, "The history must be a list."),
         ErrorCode.HISTORY_TOO_LONG: ErrorRow(
             _BAD_REQUEST, f"The history has more than {MAX_HISTORY_ENTRIES} entries. Please send the latest only."
@@ -89,7 +147,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ),
         ErrorCode.MISCONFIGURED: ErrorRow(_INTERNAL, "The chat is not set up completely."),
         ErrorCode.PROMPT_TOO_LARGE: ErrorRow(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The question is too large to be answered. Please shorten it."
+            _TOO_LARGE, "The question is too large to be answered. Please shorten it."
         ),
         ErrorCode.PROVIDER_OVERLOADED: ErrorRow(
             _UNAVAILABLE, "The language model is busy. Please try again in a moment.", 10
@@ -123,6 +181,8 @@ def error_response(error: FencepostError, request_id: str) -> Response:
     if error.code in _NAMES_THE_WAIT:
         body["retryAfter"] = wait
     headers = {"Retry-After": str(wait)} if row.retry_after else {}
+    if row.status is _UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
     if error.code is ErrorCode.METHOD_NOT_ALLOWED:
         headers["Allow"] = "POST, OPTIONS"
     return json_response(error.code, row.status, body, headers)

@@ -1,4 +1,4 @@
-"""What the services need from the world, as protocols. Adapters implement them; tests fake them."""
+"""What an answer needs: limits, the bill, documents, the model, and where events go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The only place where adapters meet services. A process builds what it serves once."""
+"""The chat function: `POST /api/ai-chat` and `POST /v1/chat`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,75 @@
+"""Work that is done after an answer, or too long for a request. A job is authorised again when it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Purpose(StrEnum):
+    """What a job is for."""
+
+    TITLE = "title"
+    SUMMARISE = "summarise"
+    PROPOSE_FACTS = "propose_facts"
+    ARCHIVE = "archive"
+    EXPORT = "export"
+    IMPORT = "import"
+    ERASE = "erase"
+    SCAN_ATTACHMENT = "scan_attachment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One piece of work, as it travels through the queue.
+
+    Attributes:
+        owner: whose data it is about.
+        actor: who asked for it: an owner of the same kind (`visitor:…`, `member:…`) or `operator`.
+        site: id of the site, for visitors.
+        conversation: id, where it is about one.
+        incarnation: of that conversation; a job for another one is dropped.
+        permission_version: the actor's when the job was made.
+        record: id of the job's own row, where it has one that shows its state.
+    """
+
+    org: str
+    owner: str
+    actor: str
+    purpose: Purpose
+    permission_version: int
+    created_at: datetime
+    site: str = ""
+    conversation: str | None = None
+    incarnation: str | None = None
+    record: str | None = None
+
+
+class JobState(StrEnum):
+    """What a client sees of a job."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRecord:
+    """A job's row in its owner's partition; storing it is what queues the job (the table's stream is the outbox).
+
+    Attributes:
+        parameters: what the job needs to know besides, as strings: ids and S3 keys, never words of anybody.
+        progress: where a resumed run goes on, and what it counted so far.
+        error: the code of what it failed of.
+    """
+
+    id: str
+    job: Job
+    state: JobState
+    created_at: datetime
+    updated_at: datetime
+    parameters: dict[str, str]
+    progress: dict[str, int]
+    error: str | None = None

@@ -1,0 +1,88 @@
+"""Organisations and their sites: what an admin sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fencepost.domain.limits import Caps
+from fencepost.domain.origins import Origin
+
+type FactPolicy = Literal["off", "propose", "trust"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerBudgets:
+    """Counted tokens (docs/adr/0004) that each layer of a prompt may take, and where an answer is cut.
+
+    Attributes:
+        facts_tokens: pinned facts of site and owner together; writing more than this is refused.
+        messages: most earlier messages in a prompt, whatever their size.
+    """
+
+    facts_tokens: int = 8_000
+    summary_tokens: int = 8_000
+    history_tokens: int = 16_000
+    documents_tokens: int = 60_000
+    max_output_tokens: int = 1_024
+    messages: int = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long conversations are kept.
+
+    Attributes:
+        days: days after which a message is removed; 0 keeps it until it is erased.
+        rows: newest messages of a conversation that stay in the table; older ones move to S3.
+    """
+
+    days: int = 0
+    rows: int = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One website of an organisation.
+
+    Attributes:
+        id: unique in the organisation, e.g. `docs`.
+        key: public, globally unique; the widget names it.
+        origins: pages that may use the site's key, besides the deployment's own list.
+        product_prompt: what the model is told about the product, after the standing rules.
+        model: of the price table; empty uses the deployment's.
+        caps: the site's own, under the deployment's; None leaves only those.
+        documents_url: the site whose `llms-full.txt` answers draw on; empty uses the deployment's.
+        facts: whether facts are proposed in the background, and whether they are used unapproved.
+        version: raised with every change.
+    """
+
+    org: str
+    id: str
+    key: str
+    origins: tuple[Origin, ...] = ()
+    product_prompt: str = ""
+    model: str = ""
+    budgets: LayerBudgets = LayerBudgets()
+    caps: Caps | None = None
+    retention: Retention = Retention()
+    documents_url: str = ""
+    facts: FactPolicy = "off"
+    active: bool = True
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organisation:
+    """A tenant.
+
+    Attributes:
+        default_site: id of the site that members chat on unless they name another; empty before there is one.
+        allows_carry: whether approved summaries may leave for, and come from, another organisation.
+    """
+
+    id: str
+    name: str = ""
+    default_site: str = ""
+    allows_carry: bool = False
+    version: int = 0

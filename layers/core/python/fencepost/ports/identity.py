@@ -1,0 +1,119 @@
+"""What tells who somebody is. These are asked before there is a `Scope`: they are what one is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from fencepost.domain.identity import Membership, Scope, Visitor
+from fencepost.domain.sites import Organisation, Site
+
+
+class Directory(Protocol):
+    """Organisations, sites and memberships.
+
+    All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
+    """
+
+    def site_by_key(self, key: str) -> Site | None:
+        """Return the active site with this public key; a copy may be seconds old."""
+        ...
+
+    def site(self, org: str, site_id: str) -> Site | None:
+        """Return a site by its id; a copy may be seconds old."""
+        ...
+
+    def organisation(self, org: str) -> Organisation | None:
+        """Return an organisation; a copy may be seconds old."""
+        ...
+
+    def membership(self, org: str, user: str) -> Membership | None:
+        """Return a membership as it is now: never a copy."""
+        ...
+
+
+class DirectoryAdmin(Protocol):
+    """Changes the directory. Every method asks for a scope of the action `administer`."""
+
+    def put_organisation(self, scope: Scope, organisation: Organisation) -> Organisation:
+        """Store an organisation and return it with its new version."""
+        ...
+
+    def put_site(self, scope: Scope, site: Site) -> Site:
+        """Store a site and return it with its new version.
+
+        Raises:
+            FencepostError: `site_key_taken`; another site has this key.
+        """
+        ...
+
+    def sites(self, scope: Scope) -> tuple[Site, ...]:
+        """Return the organisation's sites, by their ids."""
+        ...
+
+    def put_membership(self, scope: Scope, membership: Membership) -> Membership:
+        """Store a membership and return it with its new version."""
+        ...
+
+    def memberships(self, scope: Scope) -> tuple[Membership, ...]:
+        """Return the organisation's memberships, by their users."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VisitorToken:
+    """A signed token of a visitor, and when it ends."""
+
+    token: str
+    visitor: Visitor
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a member's token names: its subject, and the organisation that it chooses by default."""
+
+    user: str
+    default_org: str | None
+
+
+class VisitorTokens(Protocol):
+    """Signs visitors' tokens and reads them."""
+
+    def issue(self, visitor: Visitor, now: datetime) -> VisitorToken:
+        """Sign a token."""
+        ...
+
+    def read(self, token: str, now: datetime, *, renewing: bool = False) -> Visitor:
+        """Verify a token; for a renewal one that has ended will do, within bounds.
+
+        Raises:
+            FencepostError: `token_invalid` or `token_expired`.
+        """
+        ...
+
+
+class MemberTokens(Protocol):
+    """Verifies tokens of the OpenID provider."""
+
+    def read(self, token: str, now: datetime) -> Subject:
+        """Verify a token.
+
+        Raises:
+            FencepostError: `token_invalid`, `token_expired`, or `identity_unavailable` when the keys cannot be had.
+        """
+        ...
+
+
+class KeySetFetcher(Protocol):
+    """Reads the OpenID provider's keys over the network."""
+
+    def fetch(self) -> Mapping[str, Any]:
+        """Return the JSON Web Key Set (RFC 7517).
+
+        Raises:
+            FencepostError: `identity_unavailable`.
+        """
+        ...
