@@ -1,6 +1,6 @@
 # Everything here installs what it needs: Python 3.13 or uv is enough to start from.
 .DEFAULT_GOAL := help
-.PHONY: help dev chat test check invoke bench build deploy requirements clean
+.PHONY: help dev chat site member token pseudonym test check invoke bench build deploy requirements clean
 
 UV := local/uv
 PYTHON := .venv/bin/python
@@ -11,7 +11,7 @@ ARCHITECTURE ?= arm64
 
 export PYTHONPATH := layers/core/python:.
 export SAM_CLI_TELEMETRY := 0
-export ARCHITECTURE EVENT FUNCTION M PORT
+export ARCHITECTURE EVENT FUNCTION ID KEY KIND M ORG ORIGINS PORT ROLE SITE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,9 +22,26 @@ dev: .venv/.synced ## Start the local cloud on http://127.0.0.1:8787 (PORT=, FEN
 chat: .venv/.synced ## Send one message to it: make chat M="How do I get started?"
 	@$(PYTHON) -m local.chat
 
+site: .venv/.synced ## Make or change a site: make site ORG=acme SITE=docs ORIGINS=https://acme.example (KEY=)
+	@$(PYTHON) -m local.site
+
+# The shell's own USER is whoever is logged in, and never meant.
+member token: export MEMBER := $(if $(filter command%,$(origin USER)),$(USER))
+
+member: .venv/.synced ## Set a membership: make member ORG=acme USER=u1 ROLE=member (admin, none)
+	@$(PYTHON) -m local.member
+
+token: .venv/.synced ## Print a member's token: make -s token USER=u1 (ORG=acme)
+	@$(PYTHON) -m local.token
+
+pseudonym: .venv/.synced ## Print what logs call something: make -s pseudonym KIND=conv ORG=acme ID=0198…
+	@$(PYTHON) -m local.pseudonym
+
 test: .venv/.synced ## Run all tests
 	@$(PYTHON) -m local.prepare
-	@$(PYTHON) -m pytest
+	@$(PYTHON) -m pytest -m cloud & cloud=$$!; \
+		$(PYTHON) -m pytest -m "not cloud" --numprocesses 2 --dist loadscope; rest=$$?; \
+		wait $$cloud && exit $$rest
 
 check: .venv/.synced $(SAM) ## Lint, type-check and validate everything
 	.venv/bin/ruff check
@@ -50,7 +67,7 @@ deploy: build $(SAM) ## Deploy to AWS: make deploy PROFILE=prod
 
 requirements: ## Export the dependency layer's requirements from uv.lock
 	$(UV) export --quiet --frozen --no-dev --no-emit-project --no-annotate --no-header \
-		--prune boto3 --prune botocore --output-file layers/deps/requirements.txt
+		--prune boto3 --prune botocore --prune pycparser --output-file layers/deps/requirements.txt
 
 clean: ## Remove what was built and installed, but no data
 	rm -rf .aws-sam .venv .venvs .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -61,7 +78,7 @@ ifneq ($(shell cat .venv/.synced 2>/dev/null),$(CURDIR))
 endif
 
 .venv/.synced: uv.lock
-	@echo "Installing the development tools …"
+	@echo "Installing the development tools …" >&2
 	@[ "$$(cat $@ 2>/dev/null)" = "$(CURDIR)" ] || rm -rf .venv
 	@$(UV) sync --quiet --frozen --compile-bytecode || { echo $(ADVICE) >&2; exit 1; }
 	@echo "$(CURDIR)" > $@

@@ -14,7 +14,7 @@ from local.emulator import CREDENTIALS, Emulator
 from local.paths import BUILD
 from local.trouble import Trouble
 
-_BUCKET = "fencepost-artifacts"
+BUCKET = "fencepost-artifacts"
 
 
 def build(architecture: str, log: Path) -> None:
@@ -38,11 +38,11 @@ def package(emulator: Emulator, output: Path, log: Path) -> None:
     Raises:
         Trouble: it fails.
     """
-    emulator.client("s3").create_bucket(Bucket=_BUCKET)
+    emulator.client("s3").create_bucket(Bucket=BUCKET)
     files = ["--template-file", str(BUILD / "template.yaml"), "--output-template-file", str(output)]
     with _one_at_a_time():
         target = CREDENTIALS | {"AWS_ENDPOINT_URL": emulator.endpoint_url}
-        _sam(["package", *files, "--s3-bucket", _BUCKET], target, log)
+        _sam(["package", *files, "--s3-bucket", BUCKET], target, log)
 
 
 @contextmanager

@@ -32,9 +32,7 @@ def ask(message: str) -> str:
     """
     if not message:
         raise Trouble('Say something: make chat M="How do I get started?"', exit_code=2)
-    running = StateFolder(state_folder()).running()
-    if running is None:
-        raise Trouble("No Fencepost runs here: start it with `make dev`, or name its folder in FENCEPOST_STATE_DIR.")
+    running = StateFolder(state_folder()).serving()
     try:
         reply = httpx.post(
             f"{running.url}/api/ai-chat", json={"message": message}, timeout=_TIMEOUT_SECONDS, trust_env=False

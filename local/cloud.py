@@ -14,10 +14,11 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
-from local import build, deploy, emulator, fingerprint, parameters, processes
+from local import build, deploy, directory, emulator, fingerprint, issuer, parameters, processes
 from local.deploy import Deployment
 from local.emulator import Emulator
 from local.front_door import Gateway, create_app
+from local.issuer import Issuer
 from local.provider import create_app as create_provider
 from local.state import Running, StateFolder
 from local.trouble import Trouble
@@ -105,7 +106,8 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gateway = Gateway(frozenset(urlsplit(origin).netloc for origin in parameters.origins(url)))
         chosen = parameters.local(environment, url)
-        with _serving(create_app(gateway, _stand_in(environment)), listener):
+        members = issuer.create_app(Issuer.of(folder.path))
+        with _serving(create_app(gateway, _stand_in(environment), members), listener):
             say("Building the functions …")
             build.build(chosen["Architecture"], folder.log("build"))
             code = fingerprint.of_code(chosen["Architecture"])
@@ -113,6 +115,7 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
             with _emulated(folder) as running:
                 cloud = Cloud(url, running, gateway, folder, code, chosen)
                 cloud.deploy(say)
+                directory.seed(directory.administration(running.endpoint_url), parameters.origins(url))
                 cloud.await_answer()
                 cloud.warm_up()
                 with folder.announced(Running(url, running.endpoint_url, cloud.deployment.functions)):

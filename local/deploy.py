@@ -12,13 +12,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from local import gateway_responses
+from local import build, gateway_responses, workers
 from local.emulator import Emulator
 from local.release import functions_of, release
 from local.trouble import Trouble
 
 STACK = "fencepost"
 STAGE = "live"
+_TEMPLATE_NAME = "template.yaml"
 _DEADLINE_SECONDS = 180.0
 
 
@@ -46,7 +47,7 @@ def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> 
     client = emulator.client("cloudformation")
     request = {
         "StackName": STACK,
-        "TemplateBody": template,
+        "TemplateURL": _uploaded(emulator, template),
         "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         "Parameters": [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()],
     }
@@ -56,6 +57,7 @@ def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> 
         client.create_stack(**request)
     _await(client)
     release(emulator.client("lambda"), functions_of(client, STACK))
+    workers.limit(emulator.client("lambda"))
     deployment = describe(emulator)
     gateway_responses.put(emulator.client("apigateway"), deployment.api_id, STAGE)
     return deployment
@@ -79,6 +81,17 @@ def exists(emulator: Emulator) -> bool:
     except ClientError:
         return False
     return True
+
+
+def _uploaded(emulator: Emulator, template: str) -> str:
+    """Put the template where the stack is made from: a request may hold 51,200 bytes of it, a bucket a million.
+
+    Source: docs.aws.amazon.com, "Understand CloudFormation quotas".
+    """
+    store = emulator.client("s3")
+    store.create_bucket(Bucket=build.BUCKET)
+    store.put_object(Bucket=build.BUCKET, Key=_TEMPLATE_NAME, Body=template.encode())
+    return f"{emulator.endpoint_url}/{build.BUCKET}/{_TEMPLATE_NAME}"
 
 
 def _update(client: Any, request: dict[str, Any]) -> None:

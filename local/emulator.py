@@ -52,19 +52,20 @@ def client(service: str, endpoint_url: str) -> Any:
     )
 
 
-def start(folder: Path, port: int, lambda_ttl_seconds: int = 3_600) -> Emulator:
+def start(folder: Path, port: int, lambda_ttl_seconds: int = 3_600, *, enforces_policies: bool = False) -> Emulator:
     """Start the emulator on a loopback port and wait until it answers.
 
     Args:
         folder: where it keeps its data and its log.
         port: a free port.
         lambda_ttl_seconds: how long an idle function stays warm.
+        enforces_policies: roles may do what their policies say; otherwise anybody may do anything.
 
     Raises:
         Trouble: it does not come up.
     """
     command = [environments.binary("cloud", "ministack")]
-    environment = _environment(folder, port, lambda_ttl_seconds)
+    environment = _environment(folder, port, lambda_ttl_seconds) | ({"AUTH": "true"} if enforces_policies else {})
     child = processes.start("emulator", command, environment, folder / "emulator.log")
     emulator = Emulator(f"http://127.0.0.1:{port}", child)
     with contextlib.ExitStack() as failed:

@@ -1,6 +1,7 @@
 """The front door: the demo page at `/`, and every other path passed on to the deployed API as it came.
 
-It also serves what stands in for the world outside: the provider and a documentation site, both under `/_local/`.
+It also serves what stands in for the world outside: the model's provider, a documentation site and an OpenID provider,
+all under `/_local/`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from local.parameters import CONCURRENCY, PROVIDER_PATH, SITE_PATH
+from local.parameters import CONCURRENCY, ISSUER_PATH, PROVIDER_PATH, SITE_PATH
 
 _HERE = Path(__file__).resolve().parent
 # The emulator waits for a function that starts, and several that start together share this machine's processor.
@@ -130,18 +131,20 @@ class Gateway:
             yield answer
 
 
-def create_app(gateway: Gateway, provider: ASGIApp | None) -> Starlette:
+def create_app(gateway: Gateway, provider: ASGIApp | None, issuer: ASGIApp | None = None) -> Starlette:
     """Return the application.
 
     Args:
         gateway: the deployed API.
         provider: the stand-in for the provider, where there is no real one.
+        issuer: the same of the OpenID provider.
     """
     routes = [
         Route("/", _page),
         Mount("/_local/demo", StaticFiles(directory=_HERE / "demo")),
         Mount(SITE_PATH, _SampleSite(directory=_HERE / "sample_site")),
         *([Mount(PROVIDER_PATH, provider)] if provider else []),
+        *([Mount(ISSUER_PATH, issuer)] if issuer else []),
         Route("/{path:path}", gateway),
     ]
 
@@ -169,6 +172,8 @@ def _target(request: Request, base: httpx.URL) -> httpx.URL:
     path, query = request.scope["raw_path"], request.scope["query_string"]
     if any(unquote(segment) in (".", "..") for segment in path.decode("ascii").split("/")):
         raise _Refused(400, "invalid_path", "The path must not contain dot segments.")
+    # A REST API hands over the path as it came, the emulator decodes it: encoded twice, it arrives encoded.
+    path = path.replace(b"%", b"%25")
     if len(path) + len(query) > _LONGEST_TARGET_BYTES:
         raise _Refused(414, "path_too_long", f"Path and query must not exceed {_LONGEST_TARGET_BYTES} bytes.")
     try:

@@ -124,7 +124,7 @@ def _program(scratch: Path) -> Path:
 
 
 def _environment(logical: str, variables: Mapping[str, str]) -> dict[str, str]:
-    settings = template.load()["Globals"]["Function"]
+    settings = template.load()["Globals"]["Function"] | template.load()["Resources"][logical]["Properties"]
     return {
         **emulator.CREDENTIALS,
         "AWS_REGION": emulator.REGION,

@@ -7,11 +7,12 @@ import platform
 from collections.abc import Mapping
 
 from fencepost.settings import InvalidSettings, load_settings
-from local import template
+from local import issuer, template
 from local.trouble import Trouble
 
 PROVIDER_PATH = "/_local/provider"
 SITE_PATH = "/_local/site"
+ISSUER_PATH = "/_local/issuer"
 # Each instance of a function is a process that unpacks its layers; the front door makes further requests wait.
 CONCURRENCY = 4
 
@@ -53,7 +54,8 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 def local(environment: Mapping[str, str], url: str) -> dict[str, str]:
     """Return the parameters of a local deployment behind the front door at `url`.
 
-    Without a key and without an endpoint the provider is the stand-in; without a site the documents are the sample's.
+    Without a key and without an endpoint the provider is the stand-in; without a site the documents are the sample's;
+    without an OpenID provider members' tokens are the local issuer's.
 
     Raises:
         Trouble: a variable is invalid.
@@ -69,6 +71,12 @@ def local(environment: Mapping[str, str], url: str) -> dict[str, str]:
         "ThrottleRate": "10000",
         "ThrottleBurst": "10000",
     }
+    if not environment.get("FENCEPOST_OIDC_ISSUER"):
+        defaults |= {
+            "OidcIssuer": issuer.ISSUER,
+            "OidcAudience": issuer.AUDIENCE,
+            "OidcJwksUrl": f"{url}{ISSUER_PATH}/jwks.json",
+        }
     if needs_stand_in(environment):
         defaults["AnthropicBaseUrl"] = f"{url}{PROVIDER_PATH}"
     filled = {name: value for name, value in chosen.items() if value}

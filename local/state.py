@@ -105,6 +105,19 @@ class StateFolder:
         finally:
             path.unlink(missing_ok=True)
 
+    def serving(self) -> Running:
+        """Return what runs from this folder.
+
+        Raises:
+            Trouble: nothing does.
+        """
+        running = self.running()
+        if running is None:
+            raise Trouble(
+                "No Fencepost runs here: start it with `make dev`, or name its folder in FENCEPOST_STATE_DIR."
+            )
+        return running
+
     def running(self) -> Running | None:
         """Return what runs from this folder, if anything does."""
         with contextlib.suppress(FileNotFoundError):

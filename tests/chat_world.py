@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.assembly import Budgets
 from fencepost.domain.documents import DocumentSet, Section
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import AuditRecord, Event
@@ -24,12 +23,14 @@ from fencepost.domain.origins import parse_origin
 from fencepost.domain.prices import price_of
 from fencepost.domain.prompt import Prompt
 from fencepost.domain.signatures import Policy
+from fencepost.domain.stack import Budgets
 from fencepost.edge.chat import Chat, demo, post_only
 from fencepost.edge.cors import AnyOrigin, ListedOrigins
 from fencepost.edge.endpoint import Endpoint, RequestLog
 from fencepost.ports import AddressLimiter, Completion, DocumentLibrary, Keys, Ledger, Model
 from fencepost.services.billing import Billing
 from fencepost.services.chat import ChatService
+from fencepost.services.completion import PaidModel
 from fencepost.services.composition import Composer
 from fencepost.services.guard import AddressGuard
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter, FixedClock
@@ -256,10 +257,11 @@ class World:
             composer=Composer(
                 keys=self.keys, ranker=FullTextRanker(), budgets=self.budgets, unsigned=self.unsigned_history
             ),
-            billing=Billing(
-                ledger=self.ledger, price=price_of(MODEL), caps=self.caps, events=self._log, clock=self.clock
+            paid=PaidModel(
+                MODEL,
+                self.model,
+                Billing(ledger=self.ledger, price=price_of(MODEL), caps=self.caps, events=self._log, clock=self.clock),
             ),
-            model=self.model,
             keys=self.keys,
             clock=self.clock,
         )

@@ -39,9 +39,22 @@ class FakeKeys:
         self._provider_key = provider_key
         self._edge_secret = edge_secret
         self.refreshed = 0
+        self.signing_secrets = [b"a signing secret"]
+        self.ring_reads: list[bool] = []
+
+    def rotate(self, secret: bytes) -> None:
+        """Put a new signing secret before the current one; the one before that is forgotten."""
+        self.signing_secrets = [secret, *self.signing_secrets[:1]]
 
     def derive(self, purpose: str) -> bytes:
-        return hkdf_sha256(b"a signing secret", salt=b"fencepost", info=purpose.encode())
+        return self._derived(self.signing_secrets[0], purpose)
+
+    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
+        self.ring_reads.append(anew)
+        return tuple(self._derived(secret, purpose) for secret in self.signing_secrets)
+
+    def _derived(self, secret: bytes, purpose: str) -> bytes:
+        return hkdf_sha256(secret, salt=b"fencepost", info=purpose.encode())
 
     def provider_key(self) -> str:
         return self._provider_key
@@ -65,7 +78,8 @@ class FakeLimiter:
     def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
         if not self.available:
             raise FencepostError(ErrorCode.RATE_LIMIT_UNAVAILABLE)
-        day, minute = (address, f"{now:%F}"), (address, f"{now:%F %H:%M}")
+        counted = f"{limits.counter}#{address}"
+        day, minute = (counted, f"{now:%F}"), (counted, f"{now:%F %H:%M}")
         with self._lock:
             if self._counts[day] >= limits.per_day:
                 raise FencepostError(ErrorCode.RATE_LIMITED_DAY, retry_after=seconds_to_midnight(now))
@@ -105,6 +119,10 @@ class FakeLedger:
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
         with self._lock, self._write():
             self._close(reservation.day, reservation.id, Closing(0, reservation.amount - actual, actual))
+
+    def cancel(self, reservation: Reservation) -> None:
+        with self._lock, self._write():
+            self._close(reservation.day, reservation.id, Closing(1, reservation.amount, MicroDollars(0)))
 
     def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
         with self._lock, self._write():

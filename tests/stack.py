@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 
+from fencepost.domain.identity import OrgRole
+from fencepost.domain.sites import Site
+from fencepost.services.administration import Administration
 from local.cloud import Cloud
+from local.directory import administration, operator
 from local.logs import Tail
+from local.parameters import ISSUER_PATH
+from tests.api_client import ApiClient
 from tests.stand_in import StandIn
 
 
@@ -49,6 +56,47 @@ class Stack:
     def logs(self) -> list[str]:
         """Return every line that the functions have written, oldest first."""
         return [entry.message for entry in Tail(self.cloud.emulator).read()]
+
+    def site(self, org: str, site_id: str, **fields: Any) -> Site:
+        """Make or change a site."""
+        return self._directory.put_site(operator(org), Site(org=org, id=site_id, key=f"{org}-{site_id}", **fields))
+
+    def allow_carry(self, org: str) -> None:
+        """Let approved summaries leave an organisation, and come into it."""
+        scope = operator(org)
+        self._directory.put_organisation(scope, replace(self._directory.organisation(scope), allows_carry=True))
+
+    def grant(self, org: str, user: str, role: OrgRole | None = OrgRole.MEMBER) -> None:
+        """Make somebody a member of an organisation; None ends it."""
+        scope = operator(org)
+        self._directory.ensure_organisation(scope)
+        self._directory.put_member(scope, user, role)
+
+    def visitor(self, site_key: str) -> ApiClient:
+        """Return a new visitor of a site."""
+        token = self.http.post("/v1/visitors", json={"site": site_key}).raise_for_status().json()["token"]
+        return self.bearer(token)
+
+    def member(self, user: str, org: str) -> ApiClient:
+        """Return somebody with a token of the local issuer, in an organisation, whether they are a member or not."""
+        answer = self.http.post(f"{ISSUER_PATH}/token", json={"user": user}).raise_for_status()
+        return self.bearer(answer.json()["access_token"], org)
+
+    def bearer(self, token: str, org: str | None = None) -> ApiClient:
+        """Return whoever has this token."""
+        chosen = {"X-Org-Id": org} if org else {}
+        return ApiClient(self.http, {"Authorization": f"Bearer {token}", **chosen})
+
+    def invoke(self, logical: str, event: object) -> Any:
+        """Invoke a function behind the API, as its event source would, and return its answer."""
+        answer = self.client("lambda").invoke(FunctionName=self.physical(logical), Payload=json.dumps(event))
+        content = answer["Payload"].read()
+        assert "FunctionError" not in answer, content
+        return json.loads(content)
+
+    @property
+    def _directory(self) -> Administration:
+        return administration(self.cloud.emulator.endpoint_url)
 
     @contextmanager
     def parameters(self, **changes: str) -> Iterator[None]:

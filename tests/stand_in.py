@@ -35,6 +35,10 @@ class StandIn:
         body: dict[str, Any] = self._received()["requests"][-1]["body"]
         return body
 
+    def bodies(self) -> list[dict[str, Any]]:
+        """Return the bodies of the last hundred calls since the last reset."""
+        return [request["body"] for request in self._received()["requests"]]
+
     def reset(self) -> None:
         """Forget instructions, calls and cached prompts."""
         self._http.delete(f"{self.url}/control").raise_for_status()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
 
 from fencepost.edge.endpoint import Handler
 from tests.chat_world import proxy_event
@@ -12,18 +13,29 @@ from tests.chat_world import proxy_event
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+_GREEDY = "/v1/{proxy+}"
+
 
 def gateway(routes: Mapping[str, Handler]) -> WSGIApplication:
-    """Return an application that passes each resource's requests to its handler, whatever their method."""
+    """Return an application that passes each resource's requests to its handler, whatever their method.
+
+    Args:
+        routes: by the resource; that of `/v1/{proxy+}` gets what no other one takes.
+    """
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        resource = environ["PATH_INFO"]
+        # WSGI hands over a decoded path, byte by byte in Latin-1; the gateway's is still encoded.
+        path = quote(environ["PATH_INFO"].encode("latin-1"))
+        resource = path if path in routes else _GREEDY
         event = proxy_event(
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)),
             method=environ["REQUEST_METHOD"],
             headers=_headers(environ),
             resource=resource,
         )
+        event["path"] = path
+        event["pathParameters"] = {"proxy": path.removeprefix("/v1/")} if resource == _GREEDY else None
+        event["queryStringParameters"] = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)) or None
         answer = routes[resource](event, None)
         status = HTTPStatus(answer["statusCode"])
         start_response(f"{status.value} {status.phrase}", list(answer["headers"].items()))

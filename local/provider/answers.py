@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
+from local.provider.notes import asks_for_notes, notes
 from local.provider.passages import Passage, passages, without_fences
 from local.provider.requests import MessagesRequest
 
@@ -51,6 +52,8 @@ class _Scored:
 
 def answer(request: MessagesRequest) -> str:
     """Return the answer to a prompt's last message: Markdown, the same for the same prompt."""
+    if asks_for_notes(request):
+        return notes(request)
     question = without_fences(request.messages[-1].blocks()[-1].text)
     found, lacking = _PHRASES[_language(question)]
     quotes = [_quote(passage) for passage in _best(question, _all_passages(request))]

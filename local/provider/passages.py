@@ -14,13 +14,24 @@ _CLOSING = "</untrusted-context"
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|(?<=\n)")
 _LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
+_MESSAGE_MARKER = re.compile(r"\s*\[msg:[^\[\]\n]+\]")
+_MESSAGE = re.compile(r"\[(msg:[^\[\]\n]+)\]")
 _CODE = "```"
 _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced part of a prompt."""
+
+    source: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph of a fenced part, with the headings above it and the source to name."""
+    """A paragraph of a fenced part, with the headings above it and the source to name: one id, or several by commas."""
 
     text: str
     heading: str
@@ -34,19 +45,40 @@ class Passage:
 
 def without_fences(text: str) -> str:
     """Return a text without its fenced parts."""
-    for opening, body in reversed(list(_fences(text))):
+    for opening, body in reversed(list(_spans(text))):
         text = text[: opening.start()] + text[opening.end() + len(body) :].partition(">")[2]
     return text.strip()
 
 
+def fences(text: str) -> Iterator[Fence]:
+    """Yield the fenced parts of a text."""
+    for opening, body in _spans(text):
+        attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(opening[0])}
+        yield Fence(attributes.get("source", ""), attributes.get("title", ""), body)
+
+
 def passages(text: str) -> Iterator[Passage]:
     """Yield the quotable passages of every fenced part of a text."""
-    for opening, body in _fences(text):
-        attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(opening[0])}
-        yield from _paragraphs(body, attributes.get("source", ""), attributes.get("title", ""))
+    for fence in fences(text):
+        if fence.source.startswith("summary:"):
+            yield from _lines(fence)
+        else:
+            yield from _paragraphs(fence.body, fence.source, fence.title)
 
 
-def _fences(text: str) -> Iterator[tuple[re.Match[str], str]]:
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, without what parts them."""
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+
+
+def _lines(fence: Fence) -> Iterator[Passage]:
+    """Yield a summary's lines, each with the messages that it names, or else with the summary itself."""
+    for line in filter(None, map(str.strip, fence.body.splitlines())):
+        sources = ", ".join(_MESSAGE.findall(line))
+        yield Passage(_MESSAGE_MARKER.sub("", line.removeprefix("- ")).strip(), fence.title, sources or fence.source)
+
+
+def _spans(text: str) -> Iterator[tuple[re.Match[str], str]]:
     for opening in _OPENING.finditer(text):
         end = text.find(_CLOSING, opening.end())
         if end >= 0:

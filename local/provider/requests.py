@@ -69,9 +69,13 @@ class MessagesRequest(_Strict):
 
     def blocks(self) -> Iterator[TextBlock]:
         """Yield all blocks in the order in which a prefix is cached."""
-        yield from self.system_blocks()
-        for message in self.messages:
-            yield from message.blocks()
+        return (block for _, block in self.placed_blocks())
+
+    def placed_blocks(self) -> Iterator[tuple[str, TextBlock]]:
+        """Yield all blocks, each with where it stands: in the system prompt, or in whose turn."""
+        yield from (("system", block) for block in self.system_blocks())
+        for number, message in enumerate(self.messages):
+            yield from ((f"{message.role} {number}", block) for block in message.blocks())
 
 
 def parse(body: bytes) -> MessagesRequest:

@@ -10,6 +10,8 @@ from local.provider.models import MODELS
 from local.provider.requests import MessagesRequest
 
 CACHE_SECONDS = 300.0
+LOOKBACK_BLOCKS = 20
+"""Blocks before a marked one, itself included, among whose ends a stored prefix is looked for."""
 _BYTES_PER_TOKEN = 3
 
 
@@ -53,8 +55,9 @@ def cut(text: str, tokens: int) -> str:
 class PromptCache:
     """Prefixes seen within the last five minutes.
 
-    A prefix is written where a block is marked and long enough for the model; a later prompt reads the longest
-    stored prefix it begins with, which renews it. Source: "Prompt caching" on platform.claude.com.
+    A prefix is written where a block is marked and long enough for the model. A later prompt reads the longest stored
+    prefix that it begins with and that ends close before one of its own marks, which renews it. A prefix is all text up
+    to there, block by block, and where each block stands. Source: "Prompt caching" on platform.claude.com.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -65,10 +68,11 @@ class PromptCache:
         """Count the prompt of one request, and remember its marked prefixes."""
         prefixes = list(_prefixes(request))
         minimum = MODELS[request.model].minimum_cacheable
-        marked = [prefix for prefix in prefixes if prefix.marked and prefix.tokens >= minimum]
-        covered = marked[-1].tokens if marked else 0
-        read = max((p.tokens for p in prefixes if p.tokens <= covered and self._holds(p.digest)), default=0)
-        for prefix in marked:
+        marks = [n for n, prefix in enumerate(prefixes) if prefix.marked and prefix.tokens >= minimum]
+        covered = prefixes[marks[-1]].tokens if marks else 0
+        found = [prefix for prefix in _near(prefixes, marks) if self._holds(prefix.digest)]
+        read = max((prefix.tokens for prefix in found), default=0)
+        for prefix in (*found, *(prefixes[n] for n in marks)):
             self._expiry[prefix.digest] = self._clock() + CACHE_SECONDS
         return InputUsage(prefixes[-1].tokens - covered, covered - read, read)
 
@@ -80,10 +84,15 @@ class PromptCache:
         return self._expiry.get(digest, 0.0) > self._clock()
 
 
+def _near(prefixes: list[_Prefix], marks: list[int]) -> list[_Prefix]:
+    """Return the prefixes that are looked for: those that end at a mark or close before one."""
+    return [prefix for n, prefix in enumerate(prefixes) if any(0 <= mark - n < LOOKBACK_BLOCKS for mark in marks)]
+
+
 def _prefixes(request: MessagesRequest) -> Iterator[_Prefix]:
     digest = hashlib.sha256(request.model.encode())
     tokens = 0
-    for block in request.blocks():
-        digest.update(hashlib.sha256(block.text.encode()).digest())
+    for place, block in request.placed_blocks():
+        digest.update(hashlib.sha256(f"{place}\0{block.text}".encode()).digest())
         tokens += count_tokens(block.text)
         yield _Prefix(digest.hexdigest(), tokens, block.cache_control is not None)

@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from fencepost.domain.assembly import Budgets
 from fencepost.domain.conversation import Question
 from fencepost.domain.documents import DocumentSet, Section
 from fencepost.domain.errors import ErrorCode, FencepostError
@@ -15,9 +14,10 @@ from fencepost.domain.events import LedgerEvent, RequestEvent
 from fencepost.domain.model_errors import ModelError
 from fencepost.domain.money import Usage
 from fencepost.domain.signatures import Policy
+from fencepost.domain.stack import Budgets
 from fencepost.domain.system_prompt import UNVERIFIED_MARK
 from fencepost.ports import Completion
-from fencepost.services.chat import LEAST_MODEL_SECONDS, TURN_SECONDS
+from fencepost.services.completion import LEAST_MODEL_SECONDS, TURN_SECONDS
 from fencepost.services.trace import Trace
 from tests.chat_world import SMALL_SITE, BrokenKeys, FakeDocuments, FakeModel, World, fails, pairs, turn
 from tests.fakes import FakeKeys, FakeLedger

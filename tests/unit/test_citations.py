@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.citations import resolve
+from fencepost.domain.citations import resolve, without_markers
 from fencepost.domain.conversation import Source
 
+FACT = Source("fact:f1", "Likes tea", "")
+QUESTION = Source("msg:q1", "Wants refunds", "")
+REPLY = Source("msg:q1.1", "Wants refunds", "")
+FILE = Source("file:9", "notes.txt", "")
+SUMMARY = Source("summary:s1", "Wants refunds", "")
+MEMORY = (FACT, QUESTION, REPLY, FILE, SUMMARY)
 A = Source("guide/install#1", "Install", "https://docs.example/install")
 B = Source("api#2.1", "API › Keys", "https://docs.example/api#keys")
 SOURCES = (A, B)
@@ -40,9 +47,36 @@ def test_markers_become_numbers_in_order_of_citation(text: str, expected: str, c
 
 
 @pytest.mark.parametrize(
+    ("text", "expected", "cited"),
+    [
+        ("Tea [fact:f1]. Run it [doc:api#2.1].", "Tea [1]. Run it [2].", (FACT, B)),
+        ("Refunds [msg:q1, msg:q1.1].", "Refunds [1][2].", (QUESTION, REPLY)),
+        ("Refunds [msg:q1, q1.1; doc:api#2.1].", "Refunds [1][2][3].", (QUESTION, REPLY, B)),
+        ("Yours [file:9], in short [summary:s1].", "Yours [1], in short [2].", (FILE, SUMMARY)),
+        ("Made up [fact:f2] [msg:q2] [file:1] [summary:s2].", "Made up.", ()),
+        ("Of another kind [fact:q1] [doc:f1] [msg:api#2.1].", "Of another kind.", ()),
+        ("Cut off [fact:f", "Cut off", ()),
+    ],
+)
+def test_memory_and_files_are_cited_like_sections(text: str, expected: str, cited: tuple[Source, ...]) -> None:
+    assert resolve(text, (*SOURCES, *MEMORY)) == (expected, cited)
+
+
+@pytest.mark.parametrize("source", MEMORY)
+def test_what_is_no_section_has_no_address_whatever_its_row_says(source: Source) -> None:
+    _, (cited,) = resolve(f"[{source.id}]", [replace(source, url="https://a.example/")])
+    assert cited == source
+
+
+def test_markers_are_removed_from_what_may_not_cite() -> None:
+    assert without_markers("Tea [fact:f1], or 【doc:x, msg:y】 not [1].") == "Tea, or not [1]."
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[doc:api#2.1](javascript:alert(1))",
+        "[fact:f1](javascript:alert(1))",
         "[1]: javascript:alert(1)\nSee [doc:api#2.1].",
         "See [doc:api#2.1].\n\n> [1]: javascript:alert(1)",
         "[doc:api#2.1]: javascript:alert(1)",
@@ -63,7 +97,7 @@ def test_markers_become_numbers_in_order_of_citation(text: str, expected: str, c
     ],
 )
 def test_a_number_never_becomes_a_link(text: str) -> None:
-    resolved, _ = resolve(text, SOURCES)
+    resolved, _ = resolve(text, (*SOURCES, *MEMORY))
     assert not re.search(r"(?<!\\)\[[\s>]*\d+[\s>]*\](?:\(|:)", resolved)
 
 
@@ -115,6 +149,6 @@ def test_what_is_returned_is_what_the_text_cites(text: str) -> None:
         assert f"[{number}]" in resolved
 
 
-@given(st.text().filter(lambda text: "doc:" not in text and "]:" not in text))
+@given(st.text().filter(lambda text: ":" not in text))
 def test_an_answer_without_markers_stays_as_it_is(text: str) -> None:
     assert resolve(text, SOURCES) == (text, ())

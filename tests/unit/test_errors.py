@@ -38,9 +38,10 @@ def test_the_body_names_error_code_and_request(code: ErrorCode) -> None:
 
 @pytest.mark.parametrize("code", ErrorCode)
 @pytest.mark.parametrize("known", [7, None])
-def test_429_and_503_say_when_to_come_back(code: ErrorCode, known: int | None) -> None:
+def test_429_503_and_what_passes_say_when_to_come_back(code: ErrorCode, known: int | None) -> None:
     response = error_response(FencepostError(code, retry_after=known), "r-1")
-    if response.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+    overload = response.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+    if overload or code in {ErrorCode.CONVERSATION_BUSY, ErrorCode.ATTACHMENT_NOT_READY}:
         assert int(response.headers["Retry-After"]) == (known or ERRORS[code].retry_after)
     else:
         assert "Retry-After" not in response.headers

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from datetime import date
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -18,18 +18,36 @@ from fencepost.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
     AuditFailedEvent,
+    AuthorizationEvent,
+    BatchEvent,
+    DiagnosisEvent,
     DocumentsEvent,
+    ErasureEvent,
     Event,
+    Fetched,
+    IsolationEvent,
+    JobEvent,
+    KeySetEvent,
+    LeaseEvent,
     LedgerEvent,
     RequestEvent,
     StageTimings,
+    Subject,
+    TenantSessionEvent,
     UnexpectedErrorEvent,
 )
+from fencepost.domain.identity import Action
+from fencepost.domain.jobs import Purpose
 from fencepost.edge.events import LambdaEvents, silence_libraries
 from fencepost.edge.metrics import Metric, measures
 
 DAY = date(2026, 3, 4)
+ABOUT = Subject(org="org_0123456789abcdef", owner="owner_0123456789abcdef", conversation="conv_0123456789abcdef")
+DENIAL = AuthorizationEvent(
+    decision="denied", action=Action.READ, caller="member", reason="organisation_mismatch", subject=ABOUT
+)
 LOGGER_KEYS = {"level", "message", "timestamp", "service", "correlation_id"}
+JOB_RESULTS: tuple[Literal["done", "refused", "failed"], ...] = ("done", "refused", "failed")
 _names = count()
 
 
@@ -55,11 +73,20 @@ def test_each_line_is_json_and_reads_back_as_the_event_of_the_table(capsys: pyte
         AddressGuardEvent(decision="failed_closed"),
         LedgerEvent(result="kept", utc_day=DAY, reserved_microdollars=5),
         DocumentsEvent(result="stale_served", reason="timeout"),
+        DENIAL,
+        LeaseEvent(result="joined", waited_milliseconds=12.5, attempts=3, subject=ABOUT),
+        JobEvent(purpose=Purpose.TITLE, result="refused", reason="site_inactive", age_milliseconds=5, subject=ABOUT),
+        BatchEvent(source="queue", records=5, failed=1, milliseconds=20, cold_start=True),
+        ErasureEvent(result="leftovers", what="owner", left=3, subject=ABOUT),
+        IsolationEvent(finding="cache_key", subject=ABOUT),
+        DiagnosisEvent(result="opened", minutes=10, subject=ABOUT),
+        TenantSessionEvent(result="assumed", milliseconds=40, subject=ABOUT),
+        KeySetEvent(result="unknown_key"),
         AuditFailedEvent(),
     ]
     for event in sent:
         events.emit(event)
-    written = lines(capsys)
+    written = [line for line in lines(capsys) if "_aws" not in line]
     read = [{key: value for key, value in line.items() if key not in LOGGER_KEYS} for line in written]
     assert [TypeAdapter[Event](Event).validate_python(line) for line in read] == sent
     assert {line["correlation_id"] for line in written} == {"request-1"}
@@ -70,8 +97,14 @@ def test_levels_tell_what_needs_attention(capsys: pytest.CaptureFixture[str]) ->
     events.emit(AddressGuardEvent(decision="denied"))
     events.emit(AddressGuardEvent(decision="failed_closed"))
     events.emit(AuditFailedEvent())
+    events.emit(DENIAL)
+    events.emit(LeaseEvent(result="lost"))
+    events.emit(JobEvent(purpose=Purpose.ERASE, result="refused"))
+    events.emit(ErasureEvent(result="leftovers", what="owner", left=1))
+    events.emit(IsolationEvent(finding="tenant_session"))
     events.log_unexpected(ValueError())
-    assert [line["level"] for line in lines(capsys)] == ["INFO", "WARNING", "WARNING", "ERROR"]
+    levels = [line["level"] for line in lines(capsys)]
+    assert levels == ["INFO", "WARNING", "WARNING", "INFO", *["WARNING"] * 4, "ERROR"]
 
 
 def test_a_request_flushes_all_its_metrics_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,6 +121,41 @@ def test_a_request_flushes_all_its_metrics_once(capsys: pytest.CaptureFixture[st
     assert measured["FirstTokenLatency"] == [4]
     assert outcome["Outcome"] == "answered"
     assert outcome["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service", "Outcome"]]
+
+
+def test_a_batch_flushes_all_its_metrics_once(capsys: pytest.CaptureFixture[str]) -> None:
+    events = fresh()
+    events.emit(JobEvent(purpose=Purpose.TITLE, result="done", age_milliseconds=700))
+    events.emit(JobEvent(purpose=Purpose.SUMMARISE, result="refused", reason="suspended"))
+    events.emit(BatchEvent(source="queue", records=2, failed=0, milliseconds=30))
+    (embedded,) = [line for line in lines(capsys) if "_aws" in line]
+    assert embedded["JobsDone"] == [1]
+    assert embedded["JobsRefused"] == [1]
+    assert embedded["JobAgeLatency"] == [700]
+    assert embedded["ColdStarts"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("sections", "available", "empty"), [(0, 40, 1), (3, 40, 0), (0, 0, 0)], ids=["empty", "found", "no documents"]
+)
+def test_a_retrieval_is_empty_where_there_was_something_to_find(sections: int, available: int, empty: int) -> None:
+    fetched = Fetched(messages=4, facts=1, sections=sections, sections_available=available)
+    measured = dict(measures(request(fetched=fetched)))
+    assert measured[Metric.EMPTY_RETRIEVALS] == empty
+    assert measured[Metric.ITEMS_FETCHED] == 5 + sections
+
+
+def test_each_decision_counts_towards_the_denial_rate() -> None:
+    allowed = AuthorizationEvent(decision="allowed", action=Action.READ, caller="visitor")
+    assert dict(measures(allowed))[Metric.DENIALS] == 0
+    assert dict(measures(DENIAL)) == {Metric.ALLOWED: 0, Metric.DENIALS: 1, Metric.ORGANISATION_MISMATCHES: 1}
+
+
+def test_a_chats_latency_and_that_of_all_else_are_kept_apart() -> None:
+    assert Metric.API_LATENCY not in dict(measures(request()))
+    done = dict(measures(request(outcome="done")))
+    assert done[Metric.API_LATENCY] == 12.5
+    assert Metric.TOTAL_LATENCY not in done
 
 
 def test_a_preflight_does_not_thin_out_the_rates() -> None:
@@ -163,7 +231,9 @@ def test_libraries_write_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_stage_has_a_latency_metric() -> None:
     stages = StageTimings(**dict.fromkeys(StageTimings.model_fields, 1.0))
-    measured = {metric for metric, _ in measures(request(stages=stages))}
+    measured = {
+        metric for outcome in ("answered", "done") for metric, _ in measures(request(outcome=outcome, stages=stages))
+    }
     assert {metric for metric in Metric if metric.name.endswith("_LATENCY")} <= measured
 
 
@@ -188,6 +258,18 @@ def test_every_metric_of_the_table_is_measured_by_some_event() -> None:
         DocumentsEvent(result="unavailable"),
         AuditFailedEvent(),
         UnexpectedErrorEvent(kind="KeyError", raised_at="chat.py:1"),
+        request(outcome="done", fetched=Fetched(messages=1)),
+        DENIAL,
+        LeaseEvent(result="lost"),
+        *(JobEvent(purpose=Purpose.TITLE, result=result, age_milliseconds=1) for result in JOB_RESULTS),
+        BatchEvent(source="stream", records=1, failed=1, milliseconds=1),
+        ErasureEvent(result="leftovers", what="conversation", left=1),
+        IsolationEvent(finding="cache_key"),
+        KeySetEvent(result="unavailable"),
+        TenantSessionEvent(result="assumed", milliseconds=1),
+        TenantSessionEvent(result="unavailable", milliseconds=1),
+        DiagnosisEvent(result="opened", minutes=1),
+        DiagnosisEvent(result="looked"),
     ]
     # `Outcomes` alone is written when a request is flushed, since it has a dimension of its own.
     assert {metric for event in events for metric, _ in measures(event)} == set(Metric) - {Metric.OUTCOMES}

@@ -29,14 +29,16 @@ MANY = CONCURRENCY + 1
 
 
 class Echo:
-    """An API that answers with the body's length, and counts the requests."""
+    """An API that answers with the body's length, counts the requests, and keeps the last path, decoded as usual."""
 
     def __init__(self) -> None:
         self.requests = 0
+        self.path = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         self.requests += 1
+        self.path = scope["path"]
         await PlainTextResponse(str(len(await request.body())))(scope, receive, send)
 
 
@@ -111,6 +113,12 @@ def test_what_is_no_url_is_refused_each_time(door: Door) -> None:
     for _ in range(MANY):
         assert asyncio.run(ask()) == 400
     assert door.free
+
+
+@pytest.mark.parametrize("path", ["/v1/things/a%2523b", "/v1/things/a%2Fb%23%3F", "/v1/things/a~b"])
+def test_a_path_arrives_as_it_came_once_the_emulator_has_decoded_it(door: Door, path: str) -> None:
+    assert door.http.get(path).status_code == 200
+    assert door.api.path == f"/live{path}"
 
 
 def test_a_client_that_leaves_while_it_sends_keeps_no_permit(door: Door) -> None:

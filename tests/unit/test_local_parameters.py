@@ -24,8 +24,8 @@ ISSUED = {
 
 
 def test_every_setting_that_a_person_can_make_reaches_a_parameter() -> None:
-    # The names of tables and secrets are the template's own.
-    made_by_the_template = ("_SECRET", "_TABLE", "_BUCKET")
+    # The names of tables, secrets and the like are the template's own.
+    made_by_the_template = ("_SECRET", "_TABLE", "_BUCKET", "_QUEUE", "_ROLE")
     for field in Settings.model_fields.values():
         assert field.alias
         assert field.alias in template.variables() or field.alias.endswith(made_by_the_template), field.alias

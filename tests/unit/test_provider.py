@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fencepost.domain.prices import PRICES
 from local.provider import create_app
 from local.provider.models import MODELS
-from local.provider.usage import CACHE_SECONDS, count_tokens, cut
+from local.provider.usage import CACHE_SECONDS, LOOKBACK_BLOCKS, count_tokens, cut
 from tests.servers import serve
 from tests.stand_in import sdk_client
 
@@ -204,6 +204,45 @@ class TestCache:
         assert self.usage(client, LONG)[2] > 0
         clock.now += CACHE_SECONDS
         assert self.usage(client, LONG)[2] == 0
+
+    def test_reading_renews_a_prefix_that_is_not_marked_any_more(
+        self, client: anthropic.Anthropic, clock: Clock
+    ) -> None:
+        self.turns(client, 3, 1)
+        clock.now += CACHE_SECONDS - 1
+        assert self.turns(client, 5, 3) > 0
+        clock.now += CACHE_SECONDS - 1
+        assert self.turns(client, 3, 1) > 0
+
+    def turns(self, client: anthropic.Anthropic, count: int, *marked: int) -> int:
+        """Ask after so many blocks in turns, of which those numbered are marked; return what was read."""
+        blocks: list[TextBlockParam] = [{"type": "text", "text": f"{number}. {LONG}"} for number in range(count)]
+        for number in marked:
+            blocks[number]["cache_control"] = {"type": "ephemeral"}
+        messages: list[MessageParam] = []
+        for number, block in enumerate(blocks):
+            question: MessageParam = {"role": "user", "content": [block]}
+            messages.append({"role": "assistant", "content": [block]} if number % 2 else question)
+        used = client.messages.create(model=HAIKU, max_tokens=100, messages=messages).usage
+        return used.cache_read_input_tokens or 0
+
+    def test_a_conversation_reads_what_it_wrote_a_turn_before(self, client: anthropic.Anthropic) -> None:
+        assert self.turns(client, 3, 1) == 0
+        assert self.turns(client, 5, 3) == 2 * count_tokens(f"0. {LONG}")
+        assert self.turns(client, 7, 5) == 4 * count_tokens(f"0. {LONG}")
+
+    def test_a_prefix_is_looked_for_near_a_mark_only(self, client: anthropic.Anthropic) -> None:
+        self.turns(client, 3, 1)
+        near = 1 + LOOKBACK_BLOCKS
+        assert self.turns(client, near + 2, near) == 0
+        self.turns(client, 3, 1)
+        assert self.turns(client, near + 2, 1, near) > 0
+
+    def test_the_same_text_in_another_place_is_another_prefix(self, client: anthropic.Anthropic) -> None:
+        self.usage(client, LONG)
+        marked: list[TextBlockParam] = [{"type": "text", "text": LONG, "cache_control": {"type": "ephemeral"}}]
+        message = client.messages.create(model=HAIKU, max_tokens=9, messages=[{"role": "user", "content": marked}])
+        assert not message.usage.cache_read_input_tokens
 
     def test_too_small_a_prefix_is_not_cached(self, client: anthropic.Anthropic) -> None:
         assert count_tokens(LONG) < MODELS["claude-haiku-4-5"].minimum_cacheable

@@ -101,3 +101,23 @@ def test_a_refused_key_is_read_past_the_cache() -> None:
 def test_without_an_edge_there_is_no_edge_secret() -> None:
     assert SecretKeys("signing", read=Vault().read).edge_secret() is None
     assert SecretKeys("signing", edge_secret="edge", read=Vault(edge="e").read).edge_secret() == "e"
+
+
+def test_a_ring_holds_the_current_key_and_the_one_before_it() -> None:
+    vault, earlier = Vault(signing="new"), Vault(signing="old")
+    keys = SecretKeys("signing", read=vault.read, read_previous=earlier.read)
+    current, previous = keys.ring("tokens")
+    assert current == keys.derive("tokens") == SecretKeys("signing", read=vault.read).derive("tokens")
+    assert previous == SecretKeys("signing", read=earlier.read).derive("tokens")
+    keys.ring("tokens", anew=True)
+    assert vault.read_anew == earlier.read_anew == ["signing"]
+
+
+def test_a_secret_that_was_never_rotated_has_a_ring_of_one() -> None:
+    keys = SecretKeys("signing", read=Vault(signing="only").read, read_previous=lambda name, anew: "")
+    assert keys.ring("tokens") == (keys.derive("tokens"),)
+
+
+def test_a_previous_secret_that_cannot_be_read_is_a_misconfiguration() -> None:
+    with pytest.raises(FencepostError, match=r"^misconfigured$"):
+        SecretKeys("signing", read=Vault(signing="new").read, read_previous=Vault().read).ring("tokens")

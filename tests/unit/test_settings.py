@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.assembly import CONTEXT_TOKENS
 from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
-from fencepost.domain.limits import Caps
+from fencepost.domain.limits import Caps, Counter, RateLimits
 from fencepost.domain.money import MicroDollars
 from fencepost.domain.origins import Origin
+from fencepost.domain.stack import CONTEXT_TOKENS
 from fencepost.domain.system_prompt import SYSTEM_PROMPT
 from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.settings import InvalidSettings, Settings, load_settings
@@ -23,6 +23,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
     assert settings.caps == Caps(calls=1_000, spend=MicroDollars(5_000_000))
     assert settings.rate_limits.per_minute == 10
     assert settings.rate_limits.per_day == 100
+    assert settings.other_rate_limits == RateLimits(120, 5_000, Counter.OTHER)
     assert settings.allowed_origins == ()
     assert not settings.demo_mode
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 
-from fencepost.domain.system_prompt import NO_SECTIONS, SYSTEM_PROMPT, UNVERIFIED_MARK, VERSION
+from fencepost.domain.system_prompt import (
+    NO_SECTIONS,
+    STORED_TURNS,
+    SYSTEM_PROMPT,
+    UNVERIFIED_MARK,
+    VERSION,
+    product_rules,
+)
 
-TEXTS = {"1": "9a193fc495e225bc9a663254bdb16c0732a5f988733eb4eda3c67cb4b310666e"}
+TEXTS = {"2": "ff063f9fe8d5d1494eb369049979831c83bf1540a611a9835801d578405cd56c"}
 """SHA-256 of each version's text. A changed text needs a new version, and with it a new row."""
 
 
 def test_a_changed_text_has_a_new_version() -> None:
-    text = "\n".join((SYSTEM_PROMPT, UNVERIFIED_MARK, NO_SECTIONS))
+    text = "\n".join((SYSTEM_PROMPT, STORED_TURNS, product_rules("…"), UNVERIFIED_MARK, NO_SECTIONS))
     assert hashlib.sha256(text.encode()).hexdigest() == TEXTS[VERSION]

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
-from fencepost.domain.limits import Caps, RateLimits
+from fencepost.domain.limits import Caps, Counter, RateLimits
+from fencepost.domain.links import is_plain_address
 from fencepost.domain.money import MicroDollars
 from fencepost.domain.origins import Origin, parse_origin
 from fencepost.domain.prices import price_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _MICRODOLLARS_PER_DOLLAR = 1_000_000
 _DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
-_ADDRESS = re.compile(r"https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#]*)?")
 
 
 class InvalidSettings(Exception):
@@ -61,17 +60,9 @@ def _dollars(value: object) -> object:
 
 def _address(value: str) -> str:
     """Accept an address without user, query and fragment, or none at all."""
-    if value and not (_ADDRESS.fullmatch(value) and _has_sane_host(value)):
+    if value and not is_plain_address(value):
         raise ValueError("an http(s) address such as https://docs.example.com is needed")
     return value
-
-
-def _has_sane_host(address: str) -> bool:
-    try:
-        return urlsplit(address).port != 0
-    except ValueError:
-        # The port is too large, or what stands in brackets is no IPv6 address.
-        return False
 
 
 def _priced(model: str) -> str:
@@ -163,20 +154,26 @@ class Settings(BaseModel):
         alias="RATE_LIMIT_PER_MINUTE",
         ge=1,
         le=100_000,
-        description="Requests of one address in one UTC minute.",
+        description="Requests of one address in one UTC minute that may call the model.",
     )
     rate_limit_per_day: Whole = Field(
         100,
         alias="RATE_LIMIT_PER_DAY",
         ge=1,
         le=10_000_000,
-        description="Requests of one address in one UTC day.",
+        description="Requests of one address in one UTC day that may call the model.",
+    )
+    rate_limit_other_per_minute: Whole = Field(
+        120, alias="RATE_LIMIT_OTHER_PER_MINUTE", ge=1, le=100_000, description="Its other requests in one UTC minute."
+    )
+    rate_limit_other_per_day: Whole = Field(
+        5_000, alias="RATE_LIMIT_OTHER_PER_DAY", ge=1, le=10_000_000, description="Its other requests in one UTC day."
     )
     docs_site_url: Url = Field("", alias="DOCS_SITE_URL", description="The site whose `llms-full.txt` answers draw on.")
     docs_allow_loopback: Flag = Field(
         False,
         alias="FENCEPOST_DOCS_ALLOW_LOOPBACK",
-        description="Accept a loopback documentation site. For a laptop only.",
+        description="Accept a documentation site and OpenID keys on loopback. For a laptop only.",
     )
     connect_timeout_seconds: Whole = Field(
         3, alias="FENCEPOST_CONNECT_TIMEOUT_SECONDS", ge=1, le=10, description="Connecting to the provider."
@@ -256,13 +253,23 @@ class Settings(BaseModel):
     conversations_bucket: str = Field(
         "", alias="FENCEPOST_CONVERSATIONS_BUCKET", description="S3: big answers, old turns, exports and attachments."
     )
+    tenant_role: str = Field(
+        "",
+        alias="FENCEPOST_TENANT_ROLE",
+        description="IAM: the role that reaches one organisation's rows and objects; empty uses the function's own.",
+    )
     jobs_queue: str = Field("", alias="FENCEPOST_JOBS_QUEUE", description="SQS: work that is done after an answer.")
     documents_bucket: str = Field("", alias="FENCEPOST_DOCUMENTS_BUCKET", description="S3: copies of the documents.")
 
     @property
     def rate_limits(self) -> RateLimits:
-        """Limits of one address."""
-        return RateLimits(self.rate_limit_per_minute, self.rate_limit_per_day)
+        """Limits of one address, of what may call the model."""
+        return RateLimits(self.rate_limit_per_minute, self.rate_limit_per_day, Counter.CHAT)
+
+    @property
+    def other_rate_limits(self) -> RateLimits:
+        """Limits of one address, of everything else."""
+        return RateLimits(self.rate_limit_other_per_minute, self.rate_limit_other_per_day, Counter.OTHER)
 
     @property
     def caps(self) -> Caps:

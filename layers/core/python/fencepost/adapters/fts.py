@@ -41,7 +41,7 @@ class FullTextRanker:
     def rank(self, query: str, documents: DocumentSet) -> list[Section]:
         """Return the sections that share a term with the query, the best BM25 score first, ties in document order."""
         terms = list(dict.fromkeys(_terms(query)))[:MAX_QUERY_TERMS]
-        if not terms:
+        if not terms or not documents.sections:
             return []
         # Quoted, a term is only ever text to FTS5; terms hold no quotation marks.
         match = " OR ".join(f'"{term}"' for term in terms)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.hkdf import hkdf_sha256
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
+    from mypy_boto3_secretsmanager import SecretsManagerClient
 
 MAX_AGE_SECONDS = 300
 """How long a secret is kept in memory: a rotated one is followed within this time."""
@@ -36,7 +37,8 @@ class SecretUnavailable(Exception):
 class SecretKeys:
     """Implements `fencepost.ports.Keys`.
 
-    A rotated signing secret begins new counts per address, and ends the signatures of earlier answers.
+    A rotated signing secret begins new counts per address, and ends the signatures of earlier answers; what is verified
+    with a `ring` outlives one rotation.
 
     Args:
         signing_secret: the name or ARN of the secret from which keys are derived.
@@ -44,6 +46,7 @@ class SecretKeys:
         edge_secret: the same of what CloudFront sends; empty where no CloudFront stands in front.
         api_key: the provider's key itself, for a laptop.
         read: reads a secret; by default from Secrets Manager.
+        read_previous: reads what a secret was before it was last rotated, empty where it never was.
     """
 
     def __init__(
@@ -53,16 +56,28 @@ class SecretKeys:
         edge_secret: str = "",
         api_key: str = "",
         read: ReadSecret | None = None,
+        *,
+        read_previous: ReadSecret | None = None,
     ) -> None:
         self._signing_secret = signing_secret
         self._provider_secret = provider_secret
         self._edge_secret = edge_secret
         self._api_key = api_key
         self._read = read or read_secret
+        self._read_previous = read_previous or read_previous_secret
 
     def derive(self, purpose: str) -> bytes:
         """See `fencepost.ports.Keys`."""
-        return hkdf_sha256(self._value(self._signing_secret).encode(), salt=_SALT, info=purpose.encode())
+        return _derived(self._value(self._signing_secret), purpose)
+
+    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
+        """See `fencepost.ports.Keys`."""
+        current = self._value(self._signing_secret, anew=anew)
+        try:
+            previous = self._read_previous(self._signing_secret, anew)
+        except SecretUnavailable:
+            raise FencepostError(ErrorCode.MISCONFIGURED) from None
+        return tuple(_derived(secret, purpose) for secret in (current, previous) if secret)
 
     def provider_key(self) -> str:
         """See `fencepost.ports.Keys`. The placeholder counts as none, and so does what no header can carry."""
@@ -100,10 +115,23 @@ def read_secret(name: str, anew: bool) -> str:
     Raises:
         SecretUnavailable: it cannot be had. The SDK's error is dropped: its text may name the secret.
     """
+    return _text(_provider(), name, anew)
+
+
+def read_previous_secret(name: str, anew: bool) -> str:
+    """Read what a secret was before it was last rotated; empty where it never was.
+
+    Raises:
+        SecretUnavailable: it cannot be had.
+    """
+    return _text(_previous(), name, anew)
+
+
+def _text(provider: SecretsProvider, name: str, anew: bool) -> str:
     from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
     try:
-        value = _provider().get(name, max_age=MAX_AGE_SECONDS, force_fetch=anew)
+        value = provider.get(name, max_age=MAX_AGE_SECONDS, force_fetch=anew)
     except GetParameterError:
         raise SecretUnavailable from None
     if not isinstance(value, str):
@@ -115,6 +143,28 @@ def read_secret(name: str, anew: bool) -> str:
 def _provider() -> SecretsProvider:
     """Make the provider at the first use: it imports the SDK."""
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
+
+    return SecretsProvider(boto3_client=_client())
+
+
+@cache
+def _previous() -> SecretsProvider:
+    """Make the provider of previous versions. It has a cache of its own: Powertools' looks at the name alone."""
+    from aws_lambda_powertools.utilities.parameters import SecretsProvider
+
+    class Previous(SecretsProvider):
+        def _get(self, name: str, **sdk_options: Any) -> str | bytes:
+            try:
+                return super()._get(name, **{**sdk_options, "VersionStage": "AWSPREVIOUS"})
+            except self.client.exceptions.ResourceNotFoundException:
+                # Kept like any value, or each look at a secret that was never rotated would ask anew.
+                return ""
+
+    return Previous(boto3_client=_client())
+
+
+@cache
+def _client() -> SecretsManagerClient:
     from boto3.session import Session
     from botocore.config import Config
 
@@ -123,7 +173,11 @@ def _provider() -> SecretsProvider:
         read_timeout=_READ_TIMEOUT_SECONDS,
         retries={"total_max_attempts": _ATTEMPTS, "mode": "legacy"},
     )
-    return SecretsProvider(boto_config=config, boto3_session=Session())
+    return Session().client("secretsmanager", config=config)
+
+
+def _derived(secret: str, purpose: str) -> bytes:
+    return hkdf_sha256(secret.encode(), salt=_SALT, info=purpose.encode())
 
 
 def _present(value: str) -> str:

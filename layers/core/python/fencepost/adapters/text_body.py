@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from http.client import HTTPMessage, HTTPResponse, IncompleteRead
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from fencepost.domain.errors import DocumentsUnreachable
 _PIECE_BYTES = 65_536
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # `application/octet-stream` is what plain file hosts say about any file; its content decides.
-_OTHER_TEXT_TYPES = frozenset({"application/octet-stream", "application/markdown"})
+TEXT_TYPES = frozenset({"application/octet-stream", "application/markdown"})
 _HTML_STARTS = ("<!doctype html", "<html")
 # Labels of the WHATWG Encoding standard that are met in the wild. A label outside the table is read as UTF-8.
 _CODECS = {
@@ -43,7 +43,7 @@ class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
-def read_text(response: HTTPResponse, limit: int) -> str:
+def read_text(response: HTTPResponse, limit: int, types: Collection[str] = TEXT_TYPES) -> str:
     """Read a body to its end.
 
     Bytes that are invalid in the charset become U+FFFD, since one bad byte in a page should not take a whole site
@@ -53,20 +53,21 @@ def read_text(response: HTTPResponse, limit: int) -> str:
     Args:
         response: its head has been read; `http.client` bounds the number and length of headers.
         limit: decoded bytes.
+        types: media types that are taken for text besides `text/…`.
 
     Raises:
         DocumentsUnreachable: `html`, `not_text`, `bad_encoding`, `too_large`, or `connection` when the body is cut.
         OSError: the network failed; HTTPException: the other end does not speak HTTP.
     """
-    _check_type(response.headers.get_content_type())
+    _check_type(response.headers.get_content_type(), types)
     text = _decoded(_bounded(_pieces(response), limit), _codec(response.headers))
     return _checked(text.removeprefix("\ufeff"))
 
 
-def _check_type(media_type: str) -> None:
+def _check_type(media_type: str, types: Collection[str]) -> None:
     if media_type in _HTML_TYPES:
         raise DocumentsUnreachable("html")
-    if not media_type.startswith("text/") and media_type not in _OTHER_TEXT_TYPES:
+    if not media_type.startswith("text/") and media_type not in types:
         raise DocumentsUnreachable("not_text")
 
 

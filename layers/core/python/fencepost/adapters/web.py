@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from socket import gaierror
 from fencepost import __version__
 from fencepost.adapters import pinned_http
 from fencepost.adapters.pinned_http import DEFAULT_NETWORK, Line, Network, PinnedConnection, Target
-from fencepost.adapters.text_body import read_text
+from fencepost.adapters.text_body import TEXT_TYPES, read_text
 from fencepost.domain.errors import DocumentsUnreachable
 from fencepost.domain.networks import names_this_machine
 from fencepost.ports import RawDocument, Validators
@@ -29,14 +29,41 @@ MAX_DOCUMENT_BYTES = 20_000_000
 MAX_REDIRECTS = 5
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HEADERS = {
-    "User-Agent": f"Fencepost/{__version__} (reads llms-full.txt)",
-    "Accept": "text/plain, text/markdown, text/*;q=0.5, */*;q=0.1",
-    "Accept-Encoding": "gzip",
-    "Connection": "close",
-}
 # A validator goes back into a request header and into the archive's metadata: printable ASCII, and short.
 _VALIDATOR = re.compile(r"[\x20-\x7e]{1,512}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read, and how the other end is asked for it.
+
+    Attributes:
+        name: told to the other end.
+        accept: the `Accept` header.
+        types: media types that are taken for text besides `text/…`.
+    """
+
+    name: str
+    accept: str
+    types: frozenset[str]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a request."""
+        return {
+            "User-Agent": f"Fencepost/{__version__} (reads {self.name})",
+            "Accept": self.accept,
+            "Accept-Encoding": "gzip",
+            "Connection": "close",
+        }
+
+
+DOCUMENTS = Wanted("llms-full.txt", "text/plain, text/markdown, text/*;q=0.5, */*;q=0.1", TEXT_TYPES)
+KEY_SET = Wanted(
+    "JSON Web Keys",
+    "application/jwk-set+json, application/json",
+    frozenset({"application/jwk-set+json", "application/json"}),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +87,21 @@ class WebDocumentFetcher:
         network: how hosts are resolved and reached. Its total timeout holds whatever the other end does, and includes
             the resolver.
         limit: decoded bytes.
+        wanted: what is read.
     """
 
     def __init__(
-        self, *, allow_loopback: bool = False, network: Network = DEFAULT_NETWORK, limit: int = MAX_DOCUMENT_BYTES
+        self,
+        *,
+        allow_loopback: bool = False,
+        network: Network = DEFAULT_NETWORK,
+        limit: int = MAX_DOCUMENT_BYTES,
+        wanted: Wanted = DOCUMENTS,
     ) -> None:
         self._allow_loopback = allow_loopback
         self._network = network
         self._limit = limit
+        self._wanted = wanted
 
     def fetch(self, url: str, known: Validators) -> RawDocument | None:
         """Return the file, or None when it has not changed since `known`.
@@ -99,7 +133,7 @@ class WebDocumentFetcher:
             with (
                 _network_errors_translated(),
                 closing(self._connect(hop, line)) as connection,
-                _ask(connection, hop.target, known) as response,
+                _ask(connection, hop.target, self._wanted.headers, known) as response,
             ):
                 if response.status not in _REDIRECTS:
                     return self._read(response, known)
@@ -125,15 +159,15 @@ class WebDocumentFetcher:
         if response.status != HTTPStatus.OK:
             raise DocumentsUnreachable("status")
         return RawDocument(
-            read_text(response, self._limit),
+            read_text(response, self._limit, self._wanted.types),
             _clean_validators(response.headers["ETag"], response.headers["Last-Modified"]),
         )
 
 
-def _ask(connection: PinnedConnection, target: Target, known: Validators) -> HTTPResponse:
+def _ask(connection: PinnedConnection, target: Target, headers: Mapping[str, str], known: Validators) -> HTTPResponse:
     conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-    headers = _HEADERS | {name: value for name, value in conditions.items() if value is not None}
-    connection.request("GET", target.path, headers=headers)
+    present = {name: value for name, value in conditions.items() if value is not None}
+    connection.request("GET", target.path, headers={**headers, **present})
     return connection.getresponse()
 
 

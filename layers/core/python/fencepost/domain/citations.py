@@ -13,12 +13,14 @@ from dataclasses import replace
 from itertools import accumulate
 
 from fencepost.domain.conversation import Source
+from fencepost.domain.documents import marker_id
 from fencepost.domain.links import is_web_address, plain_text
 from fencepost.domain.markdown import scan
 
-_MARKER = re.compile(r"[ \t]?[\[【] ?doc:([^\[\]【】\n]{1,400})[\]】](?=(\()?)")
-_IDS = re.compile(r"[,;]\s*(?:doc:)?")
-_UNFINISHED = re.compile(r"[ \t]?[\[【] ?doc:[^\[\]【】\n]{0,400}\Z")
+_KINDS = "doc|file|fact|summary|msg"
+_MARKER = re.compile(rf"[ \t]?[\[【] ?((?:{_KINDS}):[^\[\]【】\n]{{1,400}})[\]】](?=(\()?)")
+_ID = re.compile(rf"\s*(?:({_KINDS}):)?\s*([^,;]*[^,;\s])")
+_UNFINISHED = re.compile(rf"[ \t]?[\[【] ?(?:{_KINDS}):[^\[\]【】\n]{{0,400}}\Z")
 # `[1]: address` would make links of our numbers wherever a paragraph can begin: after list and quotation marks in any
 # order and after a footnote's name, so wherever else no word stands before it on its line. The label may go on over
 # lines, quoted ones too. The atomic group reads each place in one way only, which keeps this linear.
@@ -34,9 +36,9 @@ _BACKTICKS = re.compile(r"`+")
 def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ...]]:
     """Replace citation markers by numbers.
 
-    `[doc:<id>]` of a known id becomes `[1]`, `[2]` … in order of first citation; an unknown one is removed with the
-    space before it. Code blocks and code spans keep their markers. A definition that would make a link of a number is
-    escaped, in code only where a renderer may see none.
+    `[doc:<id>]` of a known id becomes `[1]`, `[2]` … in order of first citation, and so do `file:`, `fact:`, `summary:`
+    and `msg:`; an unknown one is removed with the space before it. Code blocks and code spans keep their markers. A
+    definition that would make a link of a number is escaped, in code only where a renderer may see none.
 
     Args:
         text: the model's answer, in Markdown.
@@ -44,11 +46,16 @@ def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ..
 
     Returns:
         The answer, and exactly the cited sources, `[1]` first. Their titles and addresses are inert in Markdown; a
-        source without a web address is returned with an empty one.
+        source that is no section of the documentation, or has no web address, is returned with an empty one.
     """
     numbering = _Numbering(sources)
     parts = [(part if code else _MARKER.sub(numbering.marker, part), code) for part, code in _parts(text)]
     return _without_definitions(parts), tuple(_inert(source) for source in numbering.cited)
+
+
+def without_markers(text: str) -> str:
+    """Return a text without anything that reads as a citation marker, whatever it names."""
+    return _MARKER.sub("", text)
 
 
 class _Numbering:
@@ -65,14 +72,22 @@ class _Numbering:
 
     def marker(self, match: re.Match[str]) -> str:
         """Return what stands for a marker in the answer."""
-        ids = (part.strip() for part in _IDS.split(match[1]))
-        numbers = [self._numbers.setdefault(key, len(self._numbers) + 1) for key in ids if key in self._known]
+        ids = [source_id for source_id in _ids(match[1]) if source_id in self._known]
+        numbers = [self._numbers.setdefault(source_id, len(self._numbers) + 1) for source_id in ids]
         if not numbers:
             return ""
         space = match[0][: len(match[0]) - len(match[0].lstrip())]
         # A bracket right after would make a link of it.
         parting = " " if match[2] else ""
         return space + "".join(f"[{number}]" for number in dict.fromkeys(numbers)) + parting
+
+
+def _ids(marker: str) -> Iterator[str]:
+    """Yield the ids of a marker. One without a kind is of the kind before it."""
+    kind = ""
+    for identifier in _ID.finditer(marker):
+        kind = identifier[1] or kind
+        yield identifier[2] if kind == "doc" else f"{kind}:{identifier[2]}"
 
 
 def _without_definitions(parts: Sequence[tuple[str, bool]]) -> str:
@@ -93,7 +108,9 @@ def _is_long_span(code: str) -> bool:
 
 
 def _inert(source: Source) -> Source:
-    return replace(source, title=plain_text(source.title), url=source.url if is_web_address(source.url) else "")
+    # What somebody remembers or sends has no address, whatever stands in its row.
+    shown = marker_id(source.id).startswith("doc:") and is_web_address(source.url)
+    return replace(source, title=plain_text(source.title), url=source.url if shown else "")
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from typing import Final
+
+_OTHER_KINDS = ("file:", "fact:", "summary:", "msg:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +14,8 @@ class Section:
     """A citable piece of a document.
 
     Attributes:
-        id: stable as long as its place in the document is, e.g. `guide/install#3`; unique in its set.
+        id: stable as long as its place in the document is, e.g. `guide/install#3`; unique in its set. Of a file that
+            somebody attached, `file:<id>`.
         title: the headings above it, outermost first, joined by ` › `.
         url: absolute http(s) address of the page it came from, or of the site where none is known.
         text: the Markdown of the section, heading included; the sections' texts tile the document.
@@ -28,3 +33,12 @@ class DocumentSet:
 
     sections: tuple[Section, ...]
     content_hash: str
+
+
+NO_DOCUMENTS: Final = DocumentSet((), hashlib.sha256().hexdigest())
+"""What answers draw on where there is no documentation: the set of an empty file."""
+
+
+def marker_id(source_id: str) -> str:
+    """Return a source's id as fences and citation markers name it: with its kind, `doc:` where it names none."""
+    return source_id if source_id.startswith(_OTHER_KINDS) else f"doc:{source_id}"

@@ -1,7 +1,7 @@
 """Everything that may be logged or audited: a closed table of models.
 
 No field can hold a prompt, an answer, an address, its hash, a key or a table's name: fields are numbers, enums,
-fixed words and ids of public documents.
+fixed words, ids of public documents, and pseudonyms (`fencepost.domain.pseudonyms`) of all other ids.
 """
 
 from __future__ import annotations
@@ -12,11 +12,29 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fencepost.domain.errors import ErrorCode, UnreachableReason
+from fencepost.domain.identity import Action, DenialReason
+from fencepost.domain.jobs import Purpose
 from fencepost.domain.limits import Window
+
+type Pseudonym = Annotated[str, Field(pattern=r"^[a-z]{1,8}_[0-9a-f]{16}$")]
+type SourceId = Annotated[str, Field(pattern=r"^[^\s\x00-\x1f\x7f]+$", max_length=300)]
+"""A public section's id, or a pseudonym."""
+type RouteName = Annotated[str, Field(pattern=r"^[A-Z]{3,7} /[\w/{}+.-]*$", max_length=100)]
+"""A row of our own table of routes, e.g. `GET /v1/conversations/{id}`: never the address that a client sent."""
 
 
 class _Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Subject(_Event):
+    """Whose data an event is about, under pseudonyms (`fencepost.services.pseudonyms`)."""
+
+    org: Pseudonym
+    owner: Pseudonym | None = None
+    actor: Pseudonym | None = None
+    conversation: Pseudonym | None = None
+    message: Pseudonym | None = None
 
 
 class AdmissionEvent(_Event):
@@ -48,6 +66,11 @@ class StageTimings(_Event):
     """Milliseconds spent in each stage of a request; None where it was not reached."""
 
     guard: float | None = None
+    authenticate: float | None = None
+    authorize: float | None = None
+    wait: float | None = None
+    claim: float | None = None
+    load: float | None = None
     documents: float | None = None
     assemble: float | None = None
     reserve: float | None = None
@@ -57,16 +80,35 @@ class StageTimings(_Event):
     total: float
 
 
-class RequestEvent(_Event):
-    """How one request ended. `outcome` is `answered`, `demo`, `preflight` or an error code.
+class Fetched(_Event):
+    """How many items of each kind were read for a prompt, and how many sections the documents have to choose from."""
 
-    `prompt_version` is that of the system prompt, where a prompt was put together.
+    messages: int = 0
+    facts: int = 0
+    summary_lines: int = 0
+    attachments: int = 0
+    sections: int = 0
+    sections_available: int = 0
+
+
+type Outcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
+
+
+class RequestEvent(_Event):
+    """How one request ended.
+
+    `outcome` is `answered` where the model answered, `done` where something else was asked for, `demo`, `preflight` or
+    an error code. `prompt_version` is that of the system prompt, where a prompt was put together.
     """
 
     event: Literal["request"] = "request"
-    outcome: ErrorCode | Literal["answered", "demo", "preflight"]
+    outcome: Outcome
     status: int
     stages: StageTimings
+    route: RouteName | None = None
+    subject: Subject | None = None
+    fetched: Fetched | None = None
+    degraded: bool = False
     input_tokens: int = 0
     cache_write_tokens: int = 0
     cache_read_tokens: int = 0
@@ -74,8 +116,8 @@ class RequestEvent(_Event):
     cost_microdollars: int = 0
     cache_hit: bool = False
     prompt_version: str | None = None
-    sources: tuple[str, ...] = ()
-    cited: tuple[str, ...] = ()
+    sources: tuple[SourceId, ...] = ()
+    cited: tuple[SourceId, ...] = ()
     cold_start: bool = False
 
 
@@ -105,6 +147,116 @@ class LedgerEvent(_Event):
     actual_microdollars: int | None = None
 
 
+class AuthorizationEvent(_Event):
+    """A decision on what somebody may reach. Its `reason` is never told to them.
+
+    `at` is when it was made: as a request came, again between a turn's claim and its prompt, or as a job ran. Without
+    `action`, the organisation that a request chose was refused.
+    """
+
+    event: Literal["authorization"] = "authorization"
+    decision: Literal["allowed", "denied"]
+    action: Action | None = None
+    caller: Literal["visitor", "member", "operator"] | None = None
+    at: Literal["request", "turn", "job"] = "request"
+    reason: DenialReason | None = None
+    permission_version: int | None = None
+    subject: Subject | None = None
+
+
+class KeySetEvent(_Event):
+    """The OpenID provider's keys were fetched, or could not be. `unknown_key`: a token names one that is not there."""
+
+    event: Literal["key_set"] = "key_set"
+    result: Literal["fetched", "unavailable", "unknown_key"]
+    keys: int | None = None
+
+
+class LeaseEvent(_Event):
+    """How a turn came by its conversation's lease, or did not.
+
+    `joined`: a retry waited for its own running turn. `resumed`: a retry took over its dead turn. `parked`: the
+    question of another dead turn was put aside first. `lost`: the lease ended before the answer could be stored.
+    """
+
+    event: Literal["lease"] = "lease"
+    result: Literal["taken", "joined", "resumed", "parked", "busy", "lost"]
+    waited_milliseconds: float = 0
+    attempts: int = 1
+    subject: Subject | None = None
+
+
+type JobRefusal = DenialReason | Literal["site_inactive", "incarnation_changed", "conversation_gone", "owner_erased"]
+
+
+class JobEvent(_Event):
+    """What became of a job. `refused`: it was not allowed any more as it ran. `superseded`: there was nothing to do."""
+
+    event: Literal["job"] = "job"
+    purpose: Purpose
+    result: Literal["queued", "done", "superseded", "refused", "retried", "failed", "unreadable"]
+    reason: JobRefusal | None = None
+    code: ErrorCode | None = None
+    attempt: int | None = None
+    age_milliseconds: float | None = None
+    milliseconds: float | None = None
+    subject: Subject | None = None
+
+
+class BatchEvent(_Event):
+    """The end of an invocation for a stream or a queue: how many records came, will come again, and are no jobs."""
+
+    event: Literal["batch"] = "batch"
+    source: Literal["stream", "queue"]
+    records: int
+    failed: int
+    unreadable: int = 0
+    milliseconds: float
+    cold_start: bool = False
+
+
+class ErasureEvent(_Event):
+    """A step of an erasure. `leftovers`: the verifier found what should be gone."""
+
+    event: Literal["erasure"] = "erasure"
+    result: Literal["forgotten", "swept", "verified", "leftovers"]
+    what: Literal["conversation", "owner"]
+    removed: int = 0
+    left: int = 0
+    subject: Subject | None = None
+
+
+class IsolationEvent(_Event):
+    """A second look found what the first wall should have stopped, and stopped it.
+
+    `organisation_mismatch`: a row, an object or a bundle names another organisation than the scope that read it.
+    `cache_key`: a cached piece lay under a key that is not its own. `tenant_session`: so did a role's session.
+    """
+
+    event: Literal["isolation"] = "isolation"
+    finding: Literal["organisation_mismatch", "cache_key", "tenant_session"]
+    subject: Subject | None = None
+
+
+class TenantSessionEvent(_Event):
+    """A session of the tenant role was assumed for one organisation, or was not to be had."""
+
+    event: Literal["tenant_session"] = "tenant_session"
+    result: Literal["assumed", "unavailable"]
+    milliseconds: float
+    subject: Subject | None = None
+
+
+class DiagnosisEvent(_Event):
+    """An admin's look into one conversation. The reason that they gave is in the diagnosis' own row, not here."""
+
+    event: Literal["diagnosis"] = "diagnosis"
+    result: Literal["opened", "looked", "closed", "ended"]
+    minutes: int | None = None
+    looks: int | None = None
+    subject: Subject | None = None
+
+
 class AuditFailedEvent(_Event):
     """An audit item could not be stored. The request is not affected."""
 
@@ -125,6 +277,15 @@ Event = (
     | RequestEvent
     | DocumentsEvent
     | LedgerEvent
+    | AuthorizationEvent
+    | KeySetEvent
+    | LeaseEvent
+    | JobEvent
+    | BatchEvent
+    | ErasureEvent
+    | IsolationEvent
+    | TenantSessionEvent
+    | DiagnosisEvent
     | AuditFailedEvent
     | UnexpectedErrorEvent
 )
@@ -134,5 +295,5 @@ class AuditRecord(_Event):
     """One audit item: when, how it ended, and why."""
 
     time: datetime
-    outcome: Literal["answered", "demo", "preflight", "refused", "failed"]
+    outcome: Literal["answered", "done", "demo", "preflight", "refused", "failed"]
     reason: ErrorCode | None = None

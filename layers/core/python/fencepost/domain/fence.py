@@ -17,7 +17,7 @@ import re
 import sys
 from functools import lru_cache
 
-from fencepost.domain.documents import Section
+from fencepost.domain.documents import Section, marker_id
 from fencepost.domain.text import fold, visible
 
 TAG = "untrusted-context"
@@ -51,12 +51,29 @@ def derive_nonce(key: bytes, content_hash: str) -> str:
     return hmac.new(key, content_hash.encode(), hashlib.sha256).hexdigest()[:NONCE_CHARACTERS]
 
 
+def content_hash(text: str) -> str:
+    """Return the SHA-256 hex digest of a text, for `derive_nonce`."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def fenced(section: Section, nonce: str) -> str:
     """Return the section in its fence, with a line end after it."""
-    source, title = attribute(f"doc:{section.id}", nonce), attribute(section.title, nonce)
-    content = harmless(section.text, nonce)
-    end = "" if content.endswith("\n") else "\n"
-    return f'<{TAG} nonce="{nonce}" source="{source}" title="{title}">\n{content}{end}</{TAG}>\n'
+    return fence(marker_id(section.id), section.title, section.text, nonce)
+
+
+def fence(source: str, title: str, content: str, nonce: str) -> str:
+    """Return a text in its fence, with a line end after it.
+
+    Args:
+        source: the id that an answer cites, with its kind: `doc:…`, `file:…`, `fact:…`, `summary:…` or `msg:…`.
+        title: what the text is.
+        content: the text, of whatever author.
+        nonce: of this fence's layer.
+    """
+    opening = f'<{TAG} nonce="{nonce}" source="{attribute(source, nonce)}" title="{attribute(title, nonce)}">'
+    inside = harmless(content, nonce)
+    end = "" if inside.endswith("\n") else "\n"
+    return f"{opening}\n{inside}{end}</{TAG}>\n"
 
 
 def attribute(value: str, nonce: str) -> str:

@@ -1,47 +1,122 @@
-"""Earlier turns, cut to what fits and made valid for the provider."""
+"""Earlier turns as exchanges, valid for the provider, and the window of them that a prompt shows."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, takewhile
 
 from fencepost.domain.conversation import Role, Turn
+from fencepost.domain.messages import Message, MessageStatus
 from fencepost.domain.tokens import BLOCK_TOKENS, TURN_TOKENS, count_tokens
 
 _SEPARATOR = "\n\n"
 
 
-def prune(history: Iterable[Turn], budget_tokens: int) -> tuple[Turn, ...]:
-    """Return the newest exchanges that fit, oldest first, as the provider accepts them before the current message.
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question with its complete answer. Nothing parts the two.
 
-    The result starts with the user, alternates and ends with the assistant, and no turn is blank:
+    Attributes:
+        seq: the question's number in its conversation; 0 where it has none.
+        sources: `msg:<id>` of question and answer; empty where they have none.
+    """
 
-    - blank turns are dropped; consecutive turns of one role become one, joined by a blank line;
-    - what the assistant says before the user has spoken is dropped, as is what the user said without an answer;
-    - exchanges, a user's turn with its answer, are dropped whole and oldest first until the rest fits.
+    question: str
+    answer: str
+    seq: int = 0
+    sources: tuple[str, ...] = ()
 
-    Merged turns carry no signature: verify before pruning.
+    @property
+    def tokens(self) -> int:
+        """An upper bound on what the two turns add to a request."""
+        return count_tokens(self.question) + count_tokens(self.answer) + 2 * (TURN_TOKENS + BLOCK_TOKENS)
+
+
+def client_exchanges(history: Iterable[Turn]) -> tuple[Exchange, ...]:
+    """Return a client's history as exchanges, oldest first.
+
+    - Blank turns are dropped; consecutive turns of one role become one, joined by a blank line.
+    - What the assistant says before the user has spoken is dropped, as is what the user said without an answer.
+
+    Merged turns carry no signature: verify before.
 
     Args:
         history: as the client sent it, oldest first.
-        budget_tokens: what the result may count, framing included (`turn_tokens`).
     """
     turns = _merged(turn for turn in history if not is_blank(turn.content))
     if turns and turns[0].role is Role.ASSISTANT:
         turns = turns[1:]
-    exchanges = list(zip(turns[::2], turns[1::2], strict=False))
-    return tuple(turn for pair in _newest(exchanges, budget_tokens) for turn in pair)
+    return tuple(Exchange(*pair) for pair in zip(_texts(turns[::2]), _texts(turns[1::2]), strict=False))
 
 
-def turn_tokens(turn: Turn) -> int:
-    """Return an upper bound on what the turn adds to a request."""
-    return count_tokens(turn.content) + TURN_TOKENS + BLOCK_TOKENS
+def stored_exchanges(messages: Iterable[Message], before: int) -> tuple[Exchange, ...]:
+    """Return the exchanges whose questions stand before a number, in the order of their questions.
+
+    Questions without a complete answer, answers without their question and superseded answers are left out, and so is
+    what is blank, which the provider refuses.
+    """
+    said = [message for message in messages if not is_blank(message.content)]
+    questions = {message.seq: message for message in said if message.role is Role.USER and message.seq < before}
+    answers = {
+        message.reply_to: message
+        for message in said
+        if message.status is MessageStatus.COMPLETE and message.reply_to in questions
+    }
+    return tuple(_exchange(questions[seq], answers[seq]) for seq in sorted(questions) if seq in answers)
+
+
+def newest(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Exchange, ...]:
+    """Return the newest exchanges that fit, oldest first. One that does not fit ends the history."""
+    left = budget_tokens
+
+    def fits(exchange: Exchange) -> bool:
+        nonlocal left
+        left -= exchange.tokens
+        return left >= 0
+
+    return tuple(takewhile(fits, reversed(exchanges)))[::-1]
+
+
+def window(exchanges: Sequence[Exchange], budget_tokens: int, *, begins: int = 1) -> tuple[Exchange, ...]:
+    """Return the newest exchanges that fit, but begin at a round number, so that the beginning stays for many turns.
+
+    Of the numbers between the oldest exchange that fits and the middle one, the window begins at the one that the
+    highest power of two divides. As a conversation grows, this number only ever rises, and seldom: up to half of what
+    would fit is given up, and in between each prompt's history begins with all of the one before (docs/adr/0009).
+
+    Args:
+        exchanges: with numbers, oldest first.
+        budget_tokens: what the result may count.
+        begins: the number before which nothing is known to be left out; 1 where `exchanges` are all there are.
+    """
+    kept = newest(exchanges, budget_tokens)
+    if not kept or (begins == 1 and len(kept) == len(exchanges)):
+        return kept
+    start = _roundest(kept[0].seq, kept[len(kept) // 2].seq)
+    return tuple(exchange for exchange in kept if exchange.seq >= start)
 
 
 def is_blank(text: str) -> bool:
     """Whether nothing but white space, controls and format characters is in the text; the provider refuses those."""
     return all(character.isspace() or unicodedata.category(character) in ("Cc", "Cf") for character in text)
+
+
+def _roundest(first: int, last: int) -> int:
+    """Return the number from `first` (at least 1) to `last` that the highest power of two divides."""
+    number = last
+    while (rounder := number & (number - 1)) >= first:
+        number = rounder
+    return number
+
+
+def _exchange(question: Message, answer: Message) -> Exchange:
+    return Exchange(question.content, answer.content, question.seq, (f"msg:{question.id}", f"msg:{answer.id}"))
+
+
+def _texts(turns: Iterable[Turn]) -> Iterator[str]:
+    return (turn.content for turn in turns)
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:
@@ -50,14 +125,3 @@ def _merged(turns: Iterable[Turn]) -> list[Turn]:
 
 def _merge(run: list[Turn]) -> Turn:
     return run[0] if len(run) == 1 else Turn(run[0].role, _SEPARATOR.join(turn.content for turn in run))
-
-
-def _newest(exchanges: list[tuple[Turn, Turn]], budget: int) -> list[tuple[Turn, Turn]]:
-    left = budget
-
-    def fits(pair: tuple[Turn, Turn]) -> bool:
-        nonlocal left
-        left -= sum(map(turn_tokens, pair))
-        return left >= 0
-
-    return list(takewhile(fits, reversed(exchanges)))[::-1]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
 from fencepost.domain.errors import ErrorCode, FencepostError
+
+ORG_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+"""What an organisation's id looks like, and a site's id in its organisation."""
 
 type DenialReason = Literal["not_a_member", "suspended", "organisation_mismatch", "owner_mismatch", "not_an_admin"]
 
@@ -140,6 +144,18 @@ class Scope:
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:
             raise TypeError("only authorize() makes a Scope")
+
+
+def require_member(member: Member) -> Member:
+    """Return the member, if they are one at this moment, whatever they may do.
+
+    Raises:
+        Denied: a `not_found` that says nothing of the reason.
+    """
+    reason = _membership_denial(member)
+    if reason:
+        raise Denied(reason)
+    return member
 
 
 def own(caller: Caller) -> Resource:

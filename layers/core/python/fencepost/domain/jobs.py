@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
+
+OPERATOR = "operator"
+"""The actor of work that goes on whatever becomes of the owner's permission."""
 
 
 class Purpose(StrEnum):
@@ -20,6 +25,12 @@ class Purpose(StrEnum):
     SCAN_ATTACHMENT = "scan_attachment"
 
 
+DELAYS: Mapping[Purpose, timedelta] = MappingProxyType({Purpose.ERASE: timedelta(minutes=15)})
+"""How long a job waits before it runs, where it does: an erasure looks again when all has ended that could still write
+at its beginning: turns, other jobs, and forms for uploads. SQS lets no message wait longer.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One piece of work, as it travels through the queue.
@@ -32,6 +43,7 @@ class Job:
         incarnation: of that conversation; a job for another one is dropped.
         permission_version: the actor's when the job was made.
         record: id of the job's own row, where it has one that shows its state.
+        revises: a message that the conversation's summary may rest on was changed or removed.
     """
 
     org: str
@@ -44,6 +56,20 @@ class Job:
     conversation: str | None = None
     incarnation: str | None = None
     record: str | None = None
+    revises: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLease:
+    """One worker's hold on one kind of work on a conversation, from `now` until it ends by itself.
+
+    Attributes:
+        holder: random; only its worker may give it back.
+    """
+
+    holder: str
+    now: datetime
+    until: datetime
 
 
 class JobState(StrEnum):

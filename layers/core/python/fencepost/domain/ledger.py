@@ -85,6 +85,16 @@ def fitting(bill: DayBill, amount: MicroDollars, caps: Caps) -> int:
     return max(0, min(calls, money // amount) if amount else calls)
 
 
+def require_payable(amount: MicroDollars, caps: Caps) -> None:
+    """Refuse what no day can pay. A cap of nothing is another matter: it is how a chat is switched off.
+
+    Raises:
+        FencepostError: `misconfigured`; to wait for the next day would be in vain.
+    """
+    if amount > caps.spend > 0:
+        raise FencepostError(ErrorCode.MISCONFIGURED)
+
+
 def exhausted(bill: DayBill, caps: Caps, now: datetime) -> FencepostError:
     """Return the error for a call that did not fit: the call cap's where it is reached, else the money cap's."""
     calls_reached = bill.calls >= caps.calls

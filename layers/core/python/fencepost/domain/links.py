@@ -10,6 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 MAX_ADDRESS_CHARACTERS = 2_048
 MAX_TITLE_CHARACTERS = 120
 
+_PLAIN = re.compile(r"https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#]*)?")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_SUFFIX = re.compile(r"(/index)?\.mdx?$|/index\.html$")
 _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()]*\)")
@@ -18,6 +19,15 @@ _TAG = re.compile(r"(?<!\w)</?[A-Za-z][^<>]*>|<!--[^<>]*-->")
 _ANCHOR = re.compile(r"\{#[\w-]+\}\s*$")
 # What opens a link, a tag or a code span in Markdown becomes a character that only looks like it.
 _INERT = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'", "\\": "/", "|": "¦"})
+
+
+def is_plain_address(text: str) -> bool:
+    """Tell whether a text is an http(s) address without user, query and fragment."""
+    try:
+        return bool(_PLAIN.fullmatch(text)) and urlsplit(text).port != 0
+    except ValueError:
+        # The port is too large, or what stands in brackets is no IPv6 address.
+        return False
 
 
 def site_base(site_url: str) -> str:

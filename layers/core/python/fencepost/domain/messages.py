@@ -81,7 +81,9 @@ class Conversation:
         next_seq: the number that the next message gets.
         summarised_through: the last `seq` that the rolling summary covers; 0 without one.
         archived_through: the last `seq` whose row has moved to S3; 0 where none has.
+        kept_from: the first `seq` that retention has left; what is below it is not shown any more.
         carried_from: id of the summary that it began with, where it was carried over.
+        keep_days: days after which a message is not shown any more, as its site said at the last turn; 0 keeps all.
     """
 
     id: str
@@ -94,7 +96,9 @@ class Conversation:
     open_turn: OpenTurn | None = None
     summarised_through: int = 0
     archived_through: int = 0
+    kept_from: int = 1
     carried_from: str | None = None
+    keep_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,8 @@ class MessagePointer:
     """Where a question with this id stands; kept in the owner's partition, so ids are an owner's own namespace.
 
     Attributes:
-        fingerprint: SHA-256 of the question's text, so that an id is never used for two texts.
+        fingerprint: of the question's text and files (`fencepost.domain.turns.fingerprint`), so that an id is never
+            used for two questions.
     """
 
     message_id: str
@@ -133,7 +138,7 @@ class AnswerContext:
     prompt_version: str
     permission_version: int
     layers: tuple[LayerUse, ...]
-    usage: Usage | None
+    usage: Usage | None = None
     cost_microdollars: int
     cited: tuple[str, ...] = ()
     degraded: bool = False

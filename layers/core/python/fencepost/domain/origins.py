@@ -21,6 +21,11 @@ class Origin:
     host: str
     port: int
 
+    def __str__(self) -> str:
+        """Serialise it as browsers do: without the scheme's default port."""
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
 
 def parse_origin(text: str) -> Origin:
     """Parse a serialised origin such as `https://shop.example:8443`.

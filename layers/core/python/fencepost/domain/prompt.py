@@ -1,4 +1,4 @@
-"""The prompt as plain values. Its order is fixed: rules, documents, earlier turns, retrieved context, the message.
+"""The prompt as plain values. Its order is fixed: rules, facts, summary, earlier turns, retrieved context, the message.
 
 The provider's adapter turns it into a request; nothing else may add to it.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fencepost.domain.conversation import Role, Source
+from fencepost.domain.messages import LayerUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,12 @@ class Prompt:
     """One provider call, complete.
 
     Attributes:
-        system: rules first, then (where the whole file fits) the fenced documents.
+        system: rules first, then (where the whole file fits) the fenced documents, then facts and summary.
         turns: history, then the current message, last.
-        sources: every section in the prompt, by the id that an answer cites.
+        sources: everything in the prompt that an answer can cite.
         input_tokens: an upper bound on what the provider will count.
         max_output_tokens: where the provider stops.
+        layers: what each of the six layers took, in their order.
     """
 
     system: tuple[Block, ...]
@@ -43,3 +45,4 @@ class Prompt:
     sources: tuple[Source, ...]
     input_tokens: int
     max_output_tokens: int
+    layers: tuple[LayerUse, ...] = ()

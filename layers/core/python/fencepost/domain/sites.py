@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from fencepost.domain.limits import Caps
+from fencepost.domain.memory import Fact, FactState
 from fencepost.domain.origins import Origin
+
+SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""What a site's public key looks like: an organisation's id, a hyphen and a site's id fit in."""
 
 type FactPolicy = Literal["off", "propose", "trust"]
 
@@ -49,11 +54,14 @@ class Site:
         id: unique in the organisation, e.g. `docs`.
         key: public, globally unique; the widget names it.
         origins: pages that may use the site's key, besides the deployment's own list.
+        budgets: left as they are by default, the deployment's.
         product_prompt: what the model is told about the product, after the standing rules.
         model: of the price table; empty uses the deployment's.
         caps: the site's own, under the deployment's; None leaves only those.
         documents_url: the site whose `llms-full.txt` answers draw on; empty uses the deployment's.
         facts: whether facts are proposed in the background, and whether they are used unapproved.
+        own_facts: those that the site pins for everybody who chats on it, and before them the newest of those that it
+            pinned once, so that what an old answer rests on can still be told.
         version: raised with every change.
     """
 
@@ -68,8 +76,18 @@ class Site:
     retention: Retention = Retention()
     documents_url: str = ""
     facts: FactPolicy = "off"
+    own_facts: tuple[Fact, ...] = ()
     active: bool = True
     version: int = 0
+
+    @property
+    def pinned_facts(self) -> tuple[Fact, ...]:
+        """What the site says in each of its prompts, in the order in which its admin wrote it."""
+        return tuple(fact for fact in self.own_facts if fact.state is FactState.PINNED)
+
+    def budgets_over(self, deployment: LayerBudgets) -> LayerBudgets:
+        """Return the budgets that hold: the deployment's where the site sets none."""
+        return deployment if self.budgets == LayerBudgets() else self.budgets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,12 @@ whose turn died stays in the row; whoever comes next finishes it, or parks it as
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fencepost.domain.identity import Membership
 from fencepost.domain.memory import Fact, Summary
 from fencepost.domain.messages import AnswerContext, Conversation, Message, MessagePointer
 
@@ -19,6 +22,8 @@ BUSY_SECONDS = 5.0
 """How long a second message waits for the turn before it."""
 JOIN_SECONDS = 20.0
 """How long a retry waits for the answer of its own running turn."""
+LATEST_START_SECONDS = 15.0
+"""A turn that waited longer than this for its lease is not begun: too little time is left for the model's call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +50,12 @@ class Claim:
     """What one transaction takes: the lease, and the question as pending.
 
     Attributes:
+        site: id of the site that the conversation must be on; empty outside all sites.
         begins: the conversation's row where this turn makes it; None where it is there already.
         resumes: the dead turn's holder, where the question stands in the row already.
         answers_seq: number of the question where it is a row already, parked or about to be answered anew.
         regenerates: the revision to be made of an answer that exists.
+        keep_days: days for which the site keeps messages; 0 keeps them.
     """
 
     conversation_id: str
@@ -58,11 +65,13 @@ class Claim:
     holder: str
     now: datetime
     until: datetime
+    site: str
     begins: Conversation | None = None
     resumes: str | None = None
     answers_seq: int | None = None
     regenerates: int | None = None
     attachments: tuple[str, ...] = ()
+    keep_days: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +80,15 @@ class ClaimRefused:
 
     Attributes:
         membership_changed: the permission is not that of the scope any more.
-        conversation: the row as it is, where its condition failed; None where there is no such conversation.
+        conversation: the row as it is, where its condition failed.
+        gone: there is no such conversation, or no such message in it.
         pointer: where a message with this id stands, where one does.
         contended: another writer was at work; nothing is known, and trying again makes sense at once.
     """
 
     membership_changed: bool = False
     conversation: Conversation | None = None
+    gone: bool = False
     pointer: MessagePointer | None = None
     contended: bool = False
 
@@ -88,14 +99,16 @@ class TurnMaterial:
 
     Attributes:
         conversation: with this turn as its open one.
-        recent: the newest messages before this turn, oldest first, superseded ones left out.
+        recent: the newest messages, oldest first, superseded ones left out; this turn's own question where it is a row.
         facts: the owner's pinned ones.
+        membership: the caller's as it is now; None for visitors, and where there is none any more.
     """
 
     conversation: Conversation
     recent: tuple[Message, ...]
     summary: Summary | None
     facts: tuple[Fact, ...]
+    membership: Membership | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,3 +131,47 @@ class Settlement:
     context: AnswerContext
     now: datetime
     supersedes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettleRefused:
+    """What stood in the way of a settlement. Where it is neither of these, another turn holds the lease.
+
+    Attributes:
+        membership_ended: who asked is not an active member any more.
+        membership: theirs as it is, where one is left.
+        gone: the conversation was erased; one that came back under its id is another one.
+    """
+
+    membership_ended: bool = False
+    membership: Membership | None = None
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAnswer:
+    """What a turn gives its client: the answer's message, and where it stands.
+
+    Attributes:
+        message_id: the question's.
+    """
+
+    conversation_id: str
+    message_id: str
+    answer: Message
+
+
+def fingerprint(text: str, attachments: Sequence[str] = ()) -> str:
+    """Return what tells questions apart: SHA-256 of the text, and of the files' ids with that; hexadecimal digits."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return fingerprint("\n".join([digest, *attachments])) if attachments else digest
+
+
+def answer_id(message_id: str, revision: int) -> str:
+    """Return the id of a question's answer. Clients' ids have no dot, so it is nobody else's."""
+    return f"{message_id}.{revision}"
+
+
+def revision_of(answer: Message) -> int:
+    """Return which of its question's answers a message is, counted from 1."""
+    return int(answer.id.rpartition(".")[2])

@@ -11,7 +11,8 @@ from fencepost.domain.conversation import Answer, Question
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.edge.cors import CorsPolicy
 from fencepost.edge.endpoint import Route
-from fencepost.edge.http import Request, Response, json_response
+from fencepost.edge.errors import MethodNotAllowed
+from fencepost.edge.http import Request, Response, is_json, json_response
 from fencepost.edge.models import chat_response
 from fencepost.edge.question import read_question
 from fencepost.services.chat import ChatService
@@ -26,7 +27,7 @@ def post_only(route: Route) -> Route:
         if request.method == "OPTIONS":
             return Response("preflight", HTTPStatus.NO_CONTENT)
         if request.method != "POST":
-            raise FencepostError(ErrorCode.METHOD_NOT_ALLOWED)
+            raise MethodNotAllowed("POST")
         return route(request, trace)
 
     return checked
@@ -71,18 +72,13 @@ class Chat:
         """Refuse, uncounted, what a foreign page can send: it must not use up a visitor's quota."""
         if not self.cors.allows(request):
             raise FencepostError(ErrorCode.ORIGIN_NOT_ALLOWED)
-        if not _is_json(request.headers.get("content-type", "")):
+        if not is_json(request):
             raise FencepostError(ErrorCode.UNSUPPORTED_MEDIA_TYPE)
 
     def _count(self, request: Request, trace: Trace) -> None:
         with trace.stage("guard"):
             self.guard.admit(lambda: client_address(request.source_ip, request.headers, self.edge_secret))
         trace.counted = True
-
-
-def _is_json(content_type: str) -> bool:
-    """Compare the media type (RFC 9110, section 8.3.1). JSON defines no parameters: they change nothing (RFC 8259)."""
-    return content_type.partition(";")[0].strip(" \t").lower() == "application/json"
 
 
 def _read(request: Request) -> Question:

@@ -56,7 +56,7 @@ class Endpoint:
         self.log.begin(request.id)
         response = self._respond(request, trace)
         self._report(response, trace)
-        return proxy_response(request, response, self.cors.headers(request))
+        return proxy_response(request, response, self.cors.headers(request, response.outcome))
 
     def _respond(self, request: Request, trace: Trace) -> Response:
         try:
@@ -69,7 +69,7 @@ class Endpoint:
 
     def _report(self, response: Response, trace: Trace) -> None:
         # What the address limits turn away is not audited, or a flood would be written down item by item.
-        if self.audit is not None and trace.counted:
+        if self.audit is not None and trace.counted and not trace.recorded:
             self._try(partial(self._audit, self.audit, response))
         self._try(lambda: self.log.emit(trace.event(response.outcome, response.status)))
 
@@ -83,6 +83,18 @@ class Endpoint:
         except Exception as error:  # noqa: BLE001 - the edge: nothing may pass it
             with suppress(Exception):
                 self.log.log_unexpected(error)
+
+
+@dataclass(frozen=True, slots=True)
+class ByResource:
+    """Several handlers in one function, by the gateway's path template; the first one answers all that none is for."""
+
+    handlers: Mapping[str, Handler]
+
+    def __call__(self, event: Mapping[str, Any], context: object) -> ProxyResponse:
+        """Answer one proxy event."""
+        first = next(iter(self.handlers.values()))
+        return self.handlers.get(event.get("resource") or "", first)(event, context)
 
 
 def _audit_record(response: Response, clock: Clock) -> AuditRecord:

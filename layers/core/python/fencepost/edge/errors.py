@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import NamedTuple
 
 from fencepost.domain.conversation import MAX_HISTORY_CHARACTERS, MAX_HISTORY_ENTRIES, MAX_MESSAGE_CHARACTERS
+from fencepost.domain.diagnosis import MAX_MINUTES, MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.edge.http import Response, json_response
 
@@ -71,6 +72,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.CONVERSATION_BUSY: ErrorRow(
             _CONFLICT, "The conversation is still answering another message. Please try again in a moment.", 5
         ),
+        ErrorCode.SITE_MISMATCH: ErrorRow(_CONFLICT, "This conversation is on another site."),
         ErrorCode.CONVERSATIONS_UNAVAILABLE: ErrorRow(
             _UNAVAILABLE, "Conversations cannot be read at the moment. Please try again soon.", 5
         ),
@@ -79,17 +81,21 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.TITLE_INVALID: ErrorRow(_BAD_REQUEST, "The title must be a text of 1 to 200 characters."),
         ErrorCode.RATING_INVALID: ErrorRow(_BAD_REQUEST, 'The rating must be "up", "down" or null.'),
         ErrorCode.FACTS_INVALID: ErrorRow(
-            _BAD_REQUEST, "Facts must be a list of at most 50 texts of 1 to 500 characters each."
+            _BAD_REQUEST, "Facts must be a list of at most 32 texts of 1 to 500 characters each."
         ),
         ErrorCode.FACTS_TOO_LARGE: ErrorRow(_TOO_LARGE, "The facts take more room than a prompt has for them."),
         ErrorCode.CARRY_NOT_ALLOWED: ErrorRow(
             _CONFLICT, "The organisations do not allow conversations to be carried from one to the other."
         ),
         ErrorCode.CARRY_INVALID: ErrorRow(_BAD_REQUEST, "Please name the organisation to carry the summary to."),
+        ErrorCode.SUMMARY_ID_INVALID: ErrorRow(_BAD_REQUEST, "Please name the summary that you have read by its id."),
         ErrorCode.SUMMARY_MISSING: ErrorRow(_CONFLICT, "This conversation has no summary yet."),
         ErrorCode.SUMMARY_NOT_APPROVED: ErrorRow(_CONFLICT, "Please read and approve the summary first."),
         ErrorCode.ATTACHMENTS_INVALID: ErrorRow(
             _BAD_REQUEST, "Attachments must be a list of at most 5 ids of files that you uploaded."
+        ),
+        ErrorCode.ATTACHMENT_INVALID: ErrorRow(
+            _BAD_REQUEST, "A file needs a name of 1 to 200 characters, a content type and its size in bytes."
         ),
         ErrorCode.ATTACHMENT_TYPE_UNSUPPORTED: ErrorRow(
             _BAD_REQUEST, "Only plain text, Markdown and PDF files can be attached."
@@ -104,10 +110,25 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.BUNDLE_VERSION_UNSUPPORTED: ErrorRow(
             _BAD_REQUEST, "The bundle's format is of a version that is not supported."
         ),
+        ErrorCode.IMPORT_CONFLICT: ErrorRow(
+            _CONFLICT, "Something with the same id is there already and is not the same. Nothing was imported."
+        ),
         ErrorCode.ADMIN_INPUT_INVALID: ErrorRow(
             _BAD_REQUEST, "The settings are not complete, or one of them is not what it may be."
         ),
         ErrorCode.SITE_KEY_TAKEN: ErrorRow(_CONFLICT, "This public key belongs to another site."),
+        ErrorCode.SETTINGS_CHANGED: ErrorRow(
+            _CONFLICT, "The settings have changed since this version. Please read them again."
+        ),
+        ErrorCode.LAST_ADMIN: ErrorRow(_CONFLICT, "An organisation needs an admin. Please name another one first."),
+        ErrorCode.DIAGNOSIS_INVALID: ErrorRow(
+            _BAD_REQUEST,
+            "Please name a conversation, its owner (visitor:… or member:…), a reason of "
+            f"{MIN_REASON_CHARACTERS} to {MAX_REASON_CHARACTERS} characters, and 1 to {MAX_MINUTES} minutes.",
+        ),
+        ErrorCode.DIAGNOSIS_ENDED: ErrorRow(
+            HTTPStatus.GONE, "This diagnosis has ended, or somebody else opened it. Please open one of your own."
+        ),
         ErrorCode.HISTORY_NOT_A_LIST: ErrorRow(_BAD_REQUEST, "The history must be a list."),
         ErrorCode.HISTORY_TOO_LONG: ErrorRow(
             _BAD_REQUEST, f"The history has more than {MAX_HISTORY_ENTRIES} entries. Please send the latest only."
@@ -170,6 +191,23 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
     }
 )
 
+
+class MethodNotAllowed(FencepostError):
+    """A method that this address does not take; `allow` names those that it does (RFC 9110, section 15.5.6)."""
+
+    def __init__(self, *methods: str) -> None:
+        super().__init__(ErrorCode.METHOD_NOT_ALLOWED)
+        self.allow = ", ".join((*methods, "OPTIONS"))
+
+
+class InvalidFields(FencepostError):
+    """A body of settings that is not what it may be; `fields` names the places, in the words of our own models."""
+
+    def __init__(self, code: ErrorCode, fields: Iterable[str]) -> None:
+        super().__init__(code)
+        self.fields = tuple(fields)
+
+
 _NAMES_THE_WAIT = frozenset({ErrorCode.DAILY_CALLS_EXHAUSTED, ErrorCode.DAILY_SPEND_EXHAUSTED})
 
 
@@ -180,9 +218,11 @@ def error_response(error: FencepostError, request_id: str) -> Response:
     body: dict[str, object] = {"error": row.sentence, "code": error.code, "requestId": request_id}
     if error.code in _NAMES_THE_WAIT:
         body["retryAfter"] = wait
+    if isinstance(error, InvalidFields):
+        body["fields"] = error.fields
     headers = {"Retry-After": str(wait)} if row.retry_after else {}
     if row.status is _UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    if error.code is ErrorCode.METHOD_NOT_ALLOWED:
-        headers["Allow"] = "POST, OPTIONS"
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = error.allow
     return json_response(error.code, row.status, body, headers)

@@ -10,12 +10,26 @@ from pathlib import PurePath
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, single_metric
 
-from fencepost.domain.events import Event, RequestEvent, UnexpectedErrorEvent
+from fencepost.domain.events import BatchEvent, Event, RequestEvent, UnexpectedErrorEvent
 from fencepost.edge.metrics import NAMESPACE, Metric, measures
 
 _WARNINGS = frozenset(
-    {"failed_closed", "kept", "overrun", "settle_failed", "stale_served", "unavailable", "archive_failed"}
+    {
+        "failed_closed",
+        "kept",
+        "overrun",
+        "settle_failed",
+        "stale_served",
+        "unavailable",
+        "archive_failed",
+        "lost",
+        "refused",
+        "failed",
+        "unreadable",
+        "leftovers",
+    }
 )
+_WARNING_EVENTS = frozenset({"audit_failed", "isolation"})
 
 
 def silence_libraries() -> None:
@@ -48,15 +62,17 @@ class LambdaEvents:
         self._logger.set_correlation_id(request_id)
 
     def emit(self, event: Event) -> None:
-        """Log the event and measure it. A `RequestEvent`, the last of its request, also flushes the metrics."""
-        if isinstance(event, RequestEvent):
+        """Log the event and measure it. The last of an invocation, a request's or a batch's, flushes the metrics."""
+        if isinstance(event, RequestEvent | BatchEvent):
             event = event.model_copy(update={"cold_start": self._cold})
             self._cold = False
         self._write(event)
         for metric, value in measures(event):
             self._metrics.add_metric(metric.value, metric.unit, value)
+        if isinstance(event, RequestEvent | BatchEvent):
+            self._metrics.flush_metrics()
         if isinstance(event, RequestEvent):
-            self._flush(event)
+            self._count_outcome(event)
 
     def log_unexpected(self, error: BaseException) -> None:
         """Log a fault of ours by its class and the line of our code that it passed last: never its text."""
@@ -71,8 +87,7 @@ class LambdaEvents:
         else:
             self._logger.info(event.event, extra=fields)
 
-    def _flush(self, event: RequestEvent) -> None:
-        self._metrics.flush_metrics()
+    def _count_outcome(self, event: RequestEvent) -> None:
         name = Metric.OUTCOMES
         with single_metric(name.value, name.unit, 1, namespace=NAMESPACE) as outcome:
             outcome.add_dimension("service", self._service)
@@ -81,7 +96,7 @@ class LambdaEvents:
 
 def _is_warning(event: Event) -> bool:
     verdicts = {getattr(event, "decision", None), getattr(event, "result", None)}
-    return bool(verdicts & _WARNINGS) or event.event == "audit_failed"
+    return bool(verdicts & _WARNINGS) or event.event in _WARNING_EVENTS
 
 
 def _position(error: BaseException) -> str:

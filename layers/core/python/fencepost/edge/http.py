@@ -17,7 +17,7 @@ from typing import Any, Literal, TypedDict
 from fencepost.domain.errors import ErrorCode
 
 type Headers = Mapping[str, str]
-type Outcome = ErrorCode | Literal["answered", "demo", "preflight"]
+type Outcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
 
 STANDING_HEADERS: Headers = MappingProxyType(
     {
@@ -28,6 +28,8 @@ STANDING_HEADERS: Headers = MappingProxyType(
     }
 )
 """On every answer: it is data for one visitor, never a page. HSTS is ignored by browsers where the scheme is http."""
+
+_GREEDY = "{proxy+}"
 
 
 class ProxyResponse(TypedDict):
@@ -50,6 +52,8 @@ class Request:
         source_ip: the TCP peer as the gateway saw it.
         host: the API's own domain name, where the gateway tells it.
         id: the gateway's id of the request.
+        path: the path of this very request, still percent-encoded, free of stage and base path.
+        query: its parameters, decoded; the last one where a name comes twice.
     """
 
     method: str
@@ -60,6 +64,8 @@ class Request:
     source_ip: str
     host: str | None
     id: str
+    path: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origin(self) -> str | None:
@@ -75,6 +81,11 @@ class Request:
         return base64.b64decode(self.text, validate=True) if self.is_base64 else self.text.encode()
 
 
+def is_json(request: Request) -> bool:
+    """Compare the media type (RFC 9110, section 8.3.1). JSON defines no parameters: they change nothing (RFC 8259)."""
+    return request.headers.get("content-type", "").partition(";")[0].strip(" \t").lower() == "application/json"
+
+
 def parse_event(event: Mapping[str, Any]) -> Request:
     """Read a proxy event (payload format 1.0). What is absent becomes empty: the rules decide what is needed."""
     context = event.get("requestContext") or {}
@@ -87,7 +98,18 @@ def parse_event(event: Mapping[str, Any]) -> Request:
         source_ip=(context.get("identity") or {}).get("sourceIp") or "",
         host=context.get("domainName"),
         id=context.get("requestId") or "",
+        path=_path(event),
+        query=event.get("queryStringParameters") or {},
     )
+
+
+def _path(event: Mapping[str, Any]) -> str:
+    """Return the event's path, without the base path that a domain may put before it.
+
+    `pathParameters` are free of that too, but whether they are decoded is nowhere promised.
+    """
+    literal, greedy, _ = (event.get("resource") or "").partition(_GREEDY)
+    return literal + (event.get("path") or "").partition(literal)[2] if greedy else literal
 
 
 @dataclass(frozen=True, slots=True)

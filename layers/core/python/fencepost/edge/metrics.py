@@ -13,10 +13,20 @@ from fencepost.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
     AuditFailedEvent,
+    AuthorizationEvent,
+    BatchEvent,
+    DiagnosisEvent,
     DocumentsEvent,
+    ErasureEvent,
     Event,
+    Fetched,
+    IsolationEvent,
+    JobEvent,
+    KeySetEvent,
+    LeaseEvent,
     LedgerEvent,
     RequestEvent,
+    TenantSessionEvent,
     UnexpectedErrorEvent,
 )
 
@@ -45,8 +55,38 @@ class Metric(StrEnum):
     STALE_DOCUMENTS = "StaleDocuments"
     MISSING_DOCUMENTS = "MissingDocuments"
     AUDIT_FAILURES = "AuditFailures"
-    # One for each field of `StageTimings`.
+    ALLOWED = "AuthorizationsAllowed"
+    DENIALS = "AuthorizationDenials"
+    ORGANISATION_MISMATCHES = "OrganisationMismatches"
+    ISOLATION_FINDINGS = "IsolationFindings"
+    CACHE_KEY_FINDINGS = "CacheKeyFindings"
+    EMPTY_RETRIEVALS = "EmptyRetrievals"
+    DEGRADED_ANSWERS = "DegradedAnswers"
+    ITEMS_FETCHED = "ItemsFetched"
+    LEASES_BUSY = "LeasesBusy"
+    LEASES_LOST = "LeasesLost"
+    LEASE_WAIT = "LeaseWaitLatency"
+    JOBS_DONE = "JobsDone"
+    JOBS_REFUSED = "JobsRefused"
+    JOBS_FAILED = "JobsFailed"
+    JOB_AGE = "JobAgeLatency"
+    BATCH_RECORDS = "BatchRecords"
+    BATCH_FAILURES = "BatchFailures"
+    ERASED_ITEMS = "ErasedItems"
+    ERASURE_LEFTOVERS = "ErasureLeftovers"
+    KEY_SET_FAULTS = "KeySetFaults"
+    TENANT_SESSIONS = "TenantSessions"
+    TENANT_SESSION_FAULTS = "TenantSessionFaults"
+    DIAGNOSES = "DiagnosesOpened"
+    DIAGNOSIS_LOOKS = "DiagnosisLooks"
+    # One for each field of `StageTimings`; `TotalLatency` is that of chats, `ApiLatency` that of all else.
+    API_LATENCY = "ApiLatency"
     GUARD_LATENCY = "GuardLatency"
+    AUTHENTICATE_LATENCY = "AuthenticateLatency"
+    AUTHORIZE_LATENCY = "AuthorizeLatency"
+    WAIT_LATENCY = "WaitLatency"
+    CLAIM_LATENCY = "ClaimLatency"
+    LOAD_LATENCY = "LoadLatency"
     DOCUMENTS_LATENCY = "DocumentsLatency"
     ASSEMBLE_LATENCY = "AssembleLatency"
     RESERVE_LATENCY = "ReserveLatency"
@@ -77,6 +117,9 @@ _PROVIDER_ERRORS = frozenset(
     }
 )
 
+_JOBS = {"done": Metric.JOBS_DONE, "refused": Metric.JOBS_REFUSED, "failed": Metric.JOBS_FAILED}
+_DIAGNOSES = {"opened": Metric.DIAGNOSES, "looked": Metric.DIAGNOSIS_LOOKS}
+
 
 def measures(event: Event) -> Iterator[Measure]:
     """Yield what the event adds. Counts come as 1, times in milliseconds, money in micro-dollars."""
@@ -85,12 +128,43 @@ def measures(event: Event) -> Iterator[Measure]:
             yield from _of_request(event)
         case AdmissionEvent():
             yield from _of_admission(event)
-        case AddressGuardEvent():
-            yield (Metric.ADDRESS_DENIALS if event.decision == "denied" else Metric.FAILED_CLOSED), 1
         case LedgerEvent():
             yield from _of_ledger(event)
+        case AuthorizationEvent():
+            yield from _of_authorization(event)
+        case LeaseEvent():
+            yield from _of_lease(event)
+        case JobEvent():
+            yield from _of_job(event)
+        case BatchEvent():
+            yield from _of_batch(event)
+        case _:
+            yield from _of_rarer(event)
+
+
+def _of_rarer(event: Event) -> Iterator[Measure]:
+    match event:
         case DocumentsEvent():
             yield from _of_documents(event)
+        case ErasureEvent():
+            yield from _of_erasure(event)
+        case IsolationEvent():
+            yield Metric.ISOLATION_FINDINGS, 1
+            yield Metric.CACHE_KEY_FINDINGS, int(event.finding != "organisation_mismatch")
+        case DiagnosisEvent() if event.result in _DIAGNOSES:
+            yield _DIAGNOSES[event.result], 1
+        case _:
+            yield from _of_fault(event)
+
+
+def _of_fault(event: Event) -> Iterator[Measure]:
+    match event:
+        case AddressGuardEvent():
+            yield (Metric.ADDRESS_DENIALS if event.decision == "denied" else Metric.FAILED_CLOSED), 1
+        case KeySetEvent() if event.result == "unavailable":
+            yield Metric.KEY_SET_FAULTS, 1
+        case TenantSessionEvent():
+            yield (Metric.TENANT_SESSIONS if event.result == "assumed" else Metric.TENANT_SESSION_FAULTS), 1
         case AuditFailedEvent():
             yield Metric.AUDIT_FAILURES, 1
         case UnexpectedErrorEvent():
@@ -108,9 +182,59 @@ def _of_request(event: RequestEvent) -> Iterator[Measure]:
     yield Metric.PROVIDER_ERRORS, int(event.outcome in _PROVIDER_ERRORS)
     if event.outcome == "answered":
         yield Metric.CACHE_HITS, int(event.cache_hit)
+        yield Metric.DEGRADED_ANSWERS, int(event.degraded)
+    if event.fetched is not None:
+        yield from _of_fetched(event.fetched)
+    yield from _of_stages(event)
+
+
+def _of_fetched(fetched: Fetched) -> Iterator[Measure]:
+    counts = (fetched.messages, fetched.facts, fetched.summary_lines, fetched.attachments, fetched.sections)
+    yield Metric.ITEMS_FETCHED, sum(counts)
+    yield Metric.EMPTY_RETRIEVALS, int(fetched.sections_available > 0 and fetched.sections == 0)
+
+
+def _of_stages(event: RequestEvent) -> Iterator[Measure]:
     for stage, milliseconds in event.stages:
-        if milliseconds is not None:
+        if stage == "total" and event.outcome == "done":
+            yield Metric.API_LATENCY, milliseconds
+        elif milliseconds is not None:
             yield Metric[f"{stage.upper()}_LATENCY"], milliseconds
+
+
+def _of_authorization(event: AuthorizationEvent) -> Iterator[Measure]:
+    yield Metric.ALLOWED, int(event.decision == "allowed")
+    yield Metric.DENIALS, int(event.decision == "denied")
+    if event.reason == "organisation_mismatch":
+        yield Metric.ORGANISATION_MISMATCHES, 1
+
+
+def _of_lease(event: LeaseEvent) -> Iterator[Measure]:
+    yield Metric.LEASE_WAIT, event.waited_milliseconds
+    yield Metric.LEASES_BUSY, int(event.result == "busy")
+    if event.result == "lost":
+        yield Metric.LEASES_LOST, 1
+
+
+def _of_job(event: JobEvent) -> Iterator[Measure]:
+    if event.result in _JOBS:
+        yield _JOBS[event.result], 1
+    if event.result == "done" and event.age_milliseconds is not None:
+        yield Metric.JOB_AGE, event.age_milliseconds
+    if event.code is ErrorCode.BUNDLE_FOREIGN:
+        yield Metric.ORGANISATION_MISMATCHES, 1
+
+
+def _of_batch(event: BatchEvent) -> Iterator[Measure]:
+    yield Metric.COLD_STARTS, int(event.cold_start)
+    yield Metric.BATCH_RECORDS, event.records
+    yield Metric.BATCH_FAILURES, event.failed + event.unreadable
+
+
+def _of_erasure(event: ErasureEvent) -> Iterator[Measure]:
+    yield Metric.ERASED_ITEMS, event.removed
+    if event.result == "leftovers":
+        yield Metric.ERASURE_LEFTOVERS, max(event.left, 1)
 
 
 def _of_admission(event: AdmissionEvent) -> Iterator[Measure]:

@@ -80,19 +80,24 @@ def _legible(message: str) -> str:
     return message
 
 
+QuestionText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARACTERS),
+    AfterValidator(_legible),
+    Field(
+        description="The question. Blank it may not be, nor longer after Unicode's compatibility normalisation (NFKC).",
+        json_schema_extra={"pattern": r"\S"},
+    ),
+]
+"""The message of both chats."""
+
+
 class ChatRequest(BaseModel):
     """A question, with what was said before it. Fields that are not named here are dropped."""
 
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
 
-    message: Annotated[
-        str,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARACTERS),
-        AfterValidator(_legible),
-    ] = Field(
-        description="The question. Blank it may not be, nor longer after Unicode's compatibility normalisation (NFKC).",
-        json_schema_extra={"pattern": r"\S"},
-    )
+    message: QuestionText
     history: Annotated[
         list[HistoryEntry],
         Field(max_length=MAX_HISTORY_ENTRIES),
@@ -131,6 +136,9 @@ class ErrorBody(BaseModel):
     requestId: str = Field(description="To be quoted to the operator.")  # noqa: N815 - the wire's name
     retryAfter: int | None = Field(  # noqa: N815 - the wire's name
         None, ge=1, description="Seconds until the daily caps begin anew. Present with these only."
+    )
+    fields: list[str] | None = Field(
+        None, description="Which settings are not what they may be. Present with `admin_input_invalid` only."
     )
 
 

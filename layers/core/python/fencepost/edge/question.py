@@ -20,13 +20,20 @@ from fencepost.edge.strict_json import read_object
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+MESSAGE_CODES: Mapping[str, ErrorCode] = MappingProxyType(
+    {
+        "missing": ErrorCode.MESSAGE_MISSING,
+        "string_type": ErrorCode.MESSAGE_NOT_A_STRING,
+        "string_too_short": ErrorCode.MESSAGE_BLANK,
+        "blank": ErrorCode.MESSAGE_BLANK,
+        "string_too_long": ErrorCode.MESSAGE_TOO_LONG,
+    }
+)
+"""What can be wrong with a message, by pydantic's type of failure."""
+
 _CODES: Mapping[tuple[int | str, str], ErrorCode] = MappingProxyType(
     {
-        ("message", "missing"): ErrorCode.MESSAGE_MISSING,
-        ("message", "string_type"): ErrorCode.MESSAGE_NOT_A_STRING,
-        ("message", "string_too_short"): ErrorCode.MESSAGE_BLANK,
-        ("message", "blank"): ErrorCode.MESSAGE_BLANK,
-        ("message", "string_too_long"): ErrorCode.MESSAGE_TOO_LONG,
+        **{("message", failure): code for failure, code in MESSAGE_CODES.items()},
         ("history", "list_type"): ErrorCode.HISTORY_NOT_A_LIST,
         ("history", "too_long"): ErrorCode.HISTORY_TOO_LONG,
         ("role", "literal_error"): ErrorCode.HISTORY_ROLE_INVALID,

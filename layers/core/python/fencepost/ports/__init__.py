@@ -18,6 +18,8 @@ from fencepost.ports.answering import (
     SectionRanker,
     Validators,
 )
+from fencepost.ports.archives import ArchiveStore, AttachmentStore, ImportStore, TextExtractor
+from fencepost.ports.carrying import CarryStore
 from fencepost.ports.conversations import (
     BlobStore,
     ConversationStore,
@@ -28,6 +30,7 @@ from fencepost.ports.conversations import (
     TurnStore,
     UploadForm,
 )
+from fencepost.ports.diagnostics import DiagnosisStore, Masker
 from fencepost.ports.identity import (
     Directory,
     DirectoryAdmin,
@@ -37,16 +40,21 @@ from fencepost.ports.identity import (
     VisitorToken,
     VisitorTokens,
 )
+from fencepost.ports.queue import JobQueue, RetryQueue
 
 __all__ = [
     "AddressLimiter",
+    "ArchiveStore",
     "ArchivedDocument",
+    "AttachmentStore",
     "AuditTrail",
     "BlobStore",
     "BlockLedger",
+    "CarryStore",
     "Clock",
     "Completion",
     "ConversationStore",
+    "DiagnosisStore",
     "Directory",
     "DirectoryAdmin",
     "DocumentArchive",
@@ -54,17 +62,22 @@ __all__ = [
     "DocumentLibrary",
     "Eraser",
     "Events",
+    "ImportStore",
+    "JobQueue",
     "JobStore",
     "KeySetFetcher",
     "Keys",
     "Ledger",
+    "Masker",
     "MemberTokens",
     "MemoryStore",
     "Model",
     "Page",
     "RawDocument",
+    "RetryQueue",
     "SectionRanker",
     "Subject",
+    "TextExtractor",
     "TurnStore",
     "UploadForm",
     "Validators",

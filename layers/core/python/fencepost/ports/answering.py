@@ -26,7 +26,7 @@ class Clock(Protocol):
 
 
 class AddressLimiter(Protocol):
-    """Counts one request of a client address in its minute and its day."""
+    """Counts one request of a client address in its minute and its day, for each counter apart."""
 
     def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
         """Count the request.
@@ -59,6 +59,14 @@ class Ledger(Protocol):
         Raises:
             FencepostError: `ledger_unavailable`; the reservation then stays counted as spent.
             ValueError: a negative cost, which would make room under the cap. The reservation stays, too.
+        """
+        ...
+
+    def cancel(self, reservation: Reservation) -> None:
+        """Give permit and money back: no call was made. Cancelling twice, or what was settled, changes nothing.
+
+        Raises:
+            FencepostError: `ledger_unavailable`; the reservation then stays counted as spent.
         """
         ...
 
@@ -207,6 +215,18 @@ class Keys(Protocol):
 
         Raises:
             FencepostError: `misconfigured` when the secret cannot be read.
+        """
+        ...
+
+    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
+        """Return the keys of a purpose under the current signing secret and the one before it, the current one first.
+
+        Args:
+            purpose: as in `derive`.
+            anew: read past the cache: something was signed with a key that none of these is.
+
+        Raises:
+            FencepostError: `misconfigured` when a secret cannot be read.
         """
         ...
 

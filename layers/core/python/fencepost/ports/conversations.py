@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import JobRecord, JobState
+from fencepost.domain.jobs import Job, JobRecord, JobState, WorkLease
 from fencepost.domain.memory import Fact, FactState, Summary
 from fencepost.domain.messages import AnswerContext, Conversation, Message, MessagePointer, Rating
-from fencepost.domain.turns import Claim, ClaimRefused, Settlement, TurnMaterial
+from fencepost.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial
 
 
 class TurnStore(Protocol):
@@ -23,8 +23,8 @@ class TurnStore(Protocol):
     def claim(self, scope: Scope, claim: Claim) -> ClaimRefused | None:
         """Take the lease and store the question as pending, in one transaction; say what stood in the way.
 
-        Checked in the transaction: the membership is active and of the scope's version, the conversation is there and
-        free, the message's id is new. Repeating a claim whose answer was lost succeeds.
+        Checked in the transaction: the membership is active and of the scope's version, the conversation is there, free
+        and on the claim's site, the message's id is new. Repeating a claim whose answer was lost succeeds.
         """
         ...
 
@@ -32,11 +32,11 @@ class TurnStore(Protocol):
         """Read, in parallel, what the prompt is made of; None where the conversation is gone."""
         ...
 
-    def settle(self, scope: Scope, settlement: Settlement) -> bool:
-        """Store question, answer and context and free the lease, in one transaction. Settling twice changes nothing.
+    def settle(self, scope: Scope, settlement: Settlement) -> SettleRefused | None:
+        """Store question, answer and context and free the lease, in one transaction; say what stood in the way.
 
-        Returns:
-            False where the lease is lost or the conversation erased: nothing was stored.
+        Checked in the transaction: the lease is still the turn's own, and a member is still one. Settling twice changes
+        nothing.
         """
         ...
 
@@ -97,24 +97,53 @@ class ConversationStore(Protocol):
         """Return what went into an answer, the newest one where no id is given."""
         ...
 
+    def contexts(self, scope: Scope, question_ids: Sequence[str]) -> Iterator[AnswerContext]:
+        """Yield what went into all answers to these questions, in the order of the questions and of the answers."""
+        ...
+
 
 class MemoryStore(Protocol):
-    """Facts and summaries. Jobs that write name the incarnation that they were made for: what is erased stays so."""
+    """Facts, summaries and titles. Jobs that write name what they were made for: what is erased stays so.
+
+    All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer, or when other
+    writers came in between too often.
+    """
 
     def facts(self, scope: Scope, *states: FactState) -> tuple[Fact, ...]:
         """Return the owner's facts in these states, oldest first."""
         ...
 
     def write_facts(self, scope: Scope, facts: Sequence[Fact], *, made_at: datetime | None = None) -> bool:
-        """Store facts under their ids, all or none.
+        """Store facts under their ids, all or none; a fact that changes its state moves.
 
         Args:
-            facts: at most 100.
+            facts: at most `fencepost.domain.facts.MAX_WRITTEN`.
             made_at: when the job that writes was made, where one does.
 
         Returns:
             False where the owner was erased after `made_at`.
         """
+        ...
+
+    def change_facts(
+        self, scope: Scope, change: Callable[[Sequence[Fact]], Sequence[Fact]], *, job: Job | None = None
+    ) -> bool:
+        """Store what `change` makes of the facts that are pinned or proposed, as `write_facts` does.
+
+        It is asked again whenever another writer came in between, so what it decides holds for what is stored. What it
+        raises is raised, and nothing is stored.
+
+        Args:
+            change: from the facts as they are to those that are new or different.
+            job: the one that writes, where one does.
+
+        Returns:
+            False where the owner, or the job's conversation, was erased after the job was made.
+        """
+        ...
+
+    def delete_fact(self, scope: Scope, fact_id: str) -> bool:
+        """Remove a fact, whatever its state; False where there is none."""
         ...
 
     def summary(self, scope: Scope, conversation_id: str) -> Summary | None:
@@ -129,12 +158,19 @@ class MemoryStore(Protocol):
         """Remove the summary, so that the next job makes it anew."""
         ...
 
+    def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
+        """Set the title of a conversation that has none; False where it has one, is another one by now, or gone."""
+        ...
+
 
 class JobStore(Protocol):
-    """Records of jobs that a client asked for."""
+    """Records of jobs that a client asked for, and leases of the work that follows an answer.
+
+    All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
+    """
 
     def queue(self, scope: Scope, record: JobRecord) -> None:
-        """Store a record; the table's stream brings the job to the queue."""
+        """Store a record; the table's stream brings the job to the queue. Storing it twice changes nothing."""
         ...
 
     def job(self, scope: Scope, job_id: str) -> JobRecord | None:
@@ -145,6 +181,19 @@ class JobStore(Protocol):
         self, scope: Scope, job_id: str, state: JobState, *, progress: dict[str, int], error: str | None = None
     ) -> bool:
         """Store how far a job has come; False where its record is gone."""
+        ...
+
+    def begin(self, scope: Scope, job: Job, lease: WorkLease) -> int | None:
+        """Take the lease of one purpose's work on a conversation: however often a job comes, one worker pays for it.
+
+        Returns:
+            How far the work had come: the last `seq` that it is through with, 0 at first. None where another worker is
+            at it, or where the conversation is not the job's any more.
+        """
+        ...
+
+    def end(self, scope: Scope, job: Job, lease: WorkLease, through: int) -> None:
+        """Give the lease back and note how far the work has come. Does nothing where the lease is lost."""
         ...
 
 
@@ -189,18 +238,28 @@ class UploadForm:
 
 
 class Eraser(Protocol):
-    """Removes everything of a conversation or of an owner. Calling it again goes on where it stopped."""
+    """Removes everything of a conversation or of an owner. Calling it again goes on where it stopped.
+
+    Counts are by kind: `conversations`, `messages`, `pointers`, `archives`, `summaries`, `facts`, `jobs`,
+    `attachments`, `objects`. All methods raise `FencepostError` with `conversations_unavailable`.
+    """
 
     def forget_conversation(self, scope: Scope, conversation_id: str, now: datetime) -> bool:
-        """Make a conversation unreadable at once, and unwritable for all that still runs; False where there is none."""
+        """Make a conversation unreadable at once, and unwritable for all that still runs; False where there is none.
+
+        Its tombstone stays for as long as a job could still be under way.
+        """
         ...
 
-    def forget_owner(self, scope: Scope, now: datetime) -> None:
-        """The same for everything of the owner: rows, facts, jobs and conversations that were there before `now`."""
+    def forget_owner(self, scope: Scope, now: datetime) -> dict[str, int]:
+        """Remove all conversations, facts, jobs and attachments of the owner, and count them.
+
+        Jobs that were made before `now` cannot write any more. Records of erasures stay: they are the receipts.
+        """
         ...
 
     def sweep(self, scope: Scope, conversation_id: str | None, budget: int) -> dict[str, int]:
-        """Remove up to `budget` rows and objects of what was forgotten. An empty result says that nothing is left."""
+        """Remove up to `budget` rows of what was forgotten, and its objects. An empty result: nothing is left."""
         ...
 
     def leftovers(self, scope: Scope, conversation_id: str | None) -> dict[str, int]:

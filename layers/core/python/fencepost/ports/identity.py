@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from fencepost.domain.identity import Membership, Scope, Visitor
+from fencepost.domain.origins import Origin
 from fencepost.domain.sites import Organisation, Site
 
 
@@ -29,6 +30,10 @@ class Directory(Protocol):
         """Return an organisation; a copy may be seconds old."""
         ...
 
+    def origins(self, org: str) -> frozenset[Origin]:
+        """Return the origins that any active site of an organisation lists; a copy may be seconds old."""
+        ...
+
     def membership(self, org: str, user: str) -> Membership | None:
         """Return a membership as it is now: never a copy."""
         ...
@@ -37,15 +42,34 @@ class Directory(Protocol):
 class DirectoryAdmin(Protocol):
     """Changes the directory. Every method asks for a scope of the action `administer`."""
 
-    def put_organisation(self, scope: Scope, organisation: Organisation) -> Organisation:
-        """Store an organisation and return it with its new version."""
+    def organisation(self, scope: Scope) -> Organisation | None:
+        """Return the organisation as it is now."""
         ...
 
-    def put_site(self, scope: Scope, site: Site) -> Site:
-        """Store a site and return it with its new version.
+    def put_organisation(
+        self, scope: Scope, organisation: Organisation, *, replaces: int | None = None
+    ) -> Organisation:
+        """Store an organisation and return it with its new version.
+
+        Args:
+            scope: of the organisation.
+            organisation: as it is to be; its own version is not looked at.
+            replaces: the version that it must have so far, 0 where there must be none; None replaces whatever there is.
 
         Raises:
-            FencepostError: `site_key_taken`; another site has this key.
+            FencepostError: `settings_changed`; it has another version.
+        """
+        ...
+
+    def site(self, scope: Scope, site_id: str) -> Site | None:
+        """Return a site as it is now, a closed one too."""
+        ...
+
+    def put_site(self, scope: Scope, site: Site, *, replaces: int | None = None) -> Site:
+        """Store a site and return it with its new version. `replaces`: as of `put_organisation`.
+
+        Raises:
+            FencepostError: `settings_changed`; `site_key_taken`, another site has this key.
         """
         ...
 
@@ -84,6 +108,10 @@ class VisitorTokens(Protocol):
 
     def issue(self, visitor: Visitor, now: datetime) -> VisitorToken:
         """Sign a token."""
+        ...
+
+    def is_visitors(self, token: str) -> bool:
+        """Tell whether a token says of itself that it is a visitor's. Nothing of it is verified."""
         ...
 
     def read(self, token: str, now: datetime, *, renewing: bool = False) -> Visitor:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import AdmissionEvent, LedgerEvent
+from fencepost.domain.ledger import require_payable
 from fencepost.domain.limits import Caps, Reservation
 from fencepost.domain.money import MicroDollars, Usage, cost, worst_case
 from fencepost.domain.prices import Price
@@ -50,7 +51,7 @@ class Billing:
         now = self.clock()
         amount = worst_case(self.price, prompt.input_tokens, prompt.max_output_tokens)
         try:
-            _require_payable(amount, self.caps)
+            require_payable(amount, self.caps)
             with trace.stage("reserve"):
                 reservation = self.ledger.reserve(amount, self.caps, now)
         except FencepostError as error:
@@ -106,9 +107,3 @@ class Billing:
             actual_microdollars=actual,
         )
         self.events.emit(event)
-
-
-def _require_payable(amount: MicroDollars, caps: Caps) -> None:
-    """Refuse what no day can pay. A cap of nothing is another matter: it is how the chat is switched off."""
-    if amount > caps.spend > 0:
-        raise FencepostError(ErrorCode.MISCONFIGURED)

@@ -6,28 +6,36 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fencepost.domain.assembly import Budgets, Nonces, assemble
+from fencepost.domain.attachments import AttachedText
 from fencepost.domain.citations import resolve
-from fencepost.domain.conversation import MAX_HISTORY_CHARACTERS, Answer, Question, Turn
+from fencepost.domain.conversation import MAX_HISTORY_CHARACTERS, Answer, Question, Source, Turn
 from fencepost.domain.documents import DocumentSet
 from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.excerpts import facts_hash, summary_hash
 from fencepost.domain.fence import NONCE_CHARACTERS, derive_nonce
+from fencepost.domain.messages import LayerUse
 from fencepost.domain.prompt import Prompt
 from fencepost.domain.signatures import Policy, apply_policy, sign, verified
+from fencepost.domain.sites import Site
+from fencepost.domain.stack import Budgets, Layers, Nonces, assemble, remembered, stateless
+from fencepost.domain.turns import TurnMaterial, TurnRequest
 from fencepost.ports import Keys, SectionRanker
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A turn before its answer, with all that the answer will need: once the model is paid, nothing may be missing."""
+    """A turn before its answer."""
 
-    question: Question
     prompt: Prompt
-    signing_key: bytes
     nonces: Nonces
 
-    def answer(self, text: str) -> Answer:
-        """Turn the model's text into a signed answer that names its sources.
+    @property
+    def layers(self) -> tuple[LayerUse, ...]:
+        """What went into the prompt: the audit view of its answer."""
+        return self.prompt.layers
+
+    def answer(self, text: str) -> tuple[str, tuple[Source, ...]]:
+        """Turn the model's text into an answer, and name the sources that it cites, `[1]` first.
 
         Raises:
             FencepostError: `provider_failed` when nothing is left of a text made of unknown citations.
@@ -35,12 +43,39 @@ class Draft:
         response, cited = resolve(self._without_nonces(text), self.prompt.sources)
         if not response.strip():
             raise FencepostError(ErrorCode.PROVIDER_FAILED)
-        signature = sign(self.signing_key, self.question.history, self.question.message, response)
-        return Answer(response, cited, signature)
+        return response, cited
 
     def _without_nonces(self, text: str) -> str:
         """Drop what fences are forged with, should the model be talked into printing it."""
-        return text.replace(self.nonces.cached, "").replace(self.nonces.fresh, "")
+        for nonce in self.nonces.all:
+            text = text.replace(nonce, "")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class SignedDraft:
+    """A turn of the stateless chat, with all that its answer will need: once the model is paid, nothing may be
+    missing.
+    """
+
+    draft: Draft
+    question: Question
+    signing_key: bytes
+
+    @property
+    def prompt(self) -> Prompt:
+        """What goes to the model."""
+        return self.draft.prompt
+
+    def answer(self, text: str) -> Answer:
+        """Turn the model's text into a signed answer that names its sources.
+
+        Raises:
+            FencepostError: as `Draft.answer` does.
+        """
+        response, cited = self.draft.answer(text)
+        signature = sign(self.signing_key, self.question.history, self.question.message, response)
+        return Answer(response, cited, signature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +83,7 @@ class Composer:
     """Writes prompts.
 
     Attributes:
+        budgets: the stateless chat's; a conversation's are its site's.
         unsigned: what happens to answers in a history that do not bear our signature.
     """
 
@@ -56,8 +92,8 @@ class Composer:
     budgets: Budgets
     unsigned: Policy
 
-    def draft(self, question: Question, documents: DocumentSet) -> Draft:
-        """Put the prompt together.
+    def draft(self, question: Question, documents: DocumentSet) -> SignedDraft:
+        """Put the prompt of the stateless chat together.
 
         Raises:
             FencepostError: `misconfigured`, `history_content_too_long`, `history_unsigned` or `prompt_too_large`.
@@ -65,14 +101,44 @@ class Composer:
         signing_key = self.keys.derive("history-signature")
         _require_bounded(signing_key, question.history)
         history = apply_policy(self.unsigned, signing_key, question.history)
-        accepted = replace(question, history=history)
-        nonces = self._nonces(documents)
-        prompt = assemble(accepted, documents, self.ranker.rank, self.budgets, nonces)
-        return Draft(question, prompt, signing_key, nonces)
+        layers = stateless(replace(question, history=history), documents)
+        return SignedDraft(self._draft(layers, self.budgets), question, signing_key)
 
-    def _nonces(self, documents: DocumentSet) -> Nonces:
-        cached = derive_nonce(self.keys.derive("fence-nonce"), documents.content_hash)
-        return Nonces(cached, fresh=secrets.token_hex(NONCE_CHARACTERS // 2))
+    def draft_turn(
+        self,
+        request: TurnRequest,
+        material: TurnMaterial,
+        documents: DocumentSet,
+        site: Site,
+        attachments: Sequence[AttachedText] = (),
+    ) -> Draft:
+        """Put the prompt of a stored conversation's turn together.
+
+        Args:
+            request: the message.
+            material: what was loaded after the claim; its open turn is this one.
+            documents: the site's.
+            site: its product prompt and budgets.
+            attachments: what is written in the message's files.
+
+        Raises:
+            FencepostError: `misconfigured` or `prompt_too_large`.
+        """
+        layers = remembered(request, material, documents, site, attachments)
+        return self._draft(layers, Budgets.of(site.budgets))
+
+    def _draft(self, layers: Layers, budgets: Budgets) -> Draft:
+        nonces = self._nonces(layers)
+        return Draft(assemble(layers, self.ranker.rank, budgets, nonces), nonces)
+
+    def _nonces(self, layers: Layers) -> Nonces:
+        key = self.keys.derive("fence-nonce")
+        return Nonces(
+            documents=derive_nonce(key, layers.documents.content_hash),
+            facts=derive_nonce(key, facts_hash(layers.facts)),
+            summary=derive_nonce(key, summary_hash(layers.summary)),
+            fresh=secrets.token_hex(NONCE_CHARACTERS // 2),
+        )
 
 
 def _require_bounded(key: bytes, history: Sequence[Turn]) -> None:

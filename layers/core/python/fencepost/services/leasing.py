@@ -63,6 +63,16 @@ class LeasingLedger:
             elif running.must_close:
                 self._end([running])
 
+    def cancel(self, reservation: Reservation) -> None:
+        """See `fencepost.ports.Ledger`. A reservation that outlived its lease is cancelled in the store."""
+        with self._lock:
+            running = next((lease for lease in self._running if lease.cancel(reservation)), None)
+            if running is None:
+                self._end([])
+                self._store.cancel(reservation)
+            elif running.must_close:
+                self._end([running])
+
     def close(self) -> None:
         """Give back whatever is not in use, e.g. before the process ends.
 
@@ -101,6 +111,7 @@ class _Running:
         self._stale = self._expires + lifetime
         self._permits = lease.permits
         self._money: int = lease.money
+        self._returned = 0
         self._spent = 0
         self._open: dict[str, Reservation] = {}
 
@@ -135,6 +146,13 @@ class _Running:
         self._spent += actual
         return True
 
+    def cancel(self, reservation: Reservation) -> bool:
+        if self._open.pop(reservation.id, None) is None:
+            return False
+        self._money += reservation.amount
+        self._returned += 1
+        return True
+
     def next_block(self, now: datetime) -> int:
         """Return how many permits the lease after this one may have: it grows while leases are used up in time."""
         used = self.lease.permits - self._permits
@@ -143,4 +161,6 @@ class _Running:
         return max(1, used if now >= self._expires else 2 * used)
 
     def closing(self) -> Closing:
-        return Closing(self._permits, self._money, MicroDollars(self._spent), tuple(self._open.values()))
+        # What came back is not given out again: a call's id and number are made of its place in the lease.
+        unused = self._permits + self._returned
+        return Closing(unused, self._money, MicroDollars(self._spent), tuple(self._open.values()))

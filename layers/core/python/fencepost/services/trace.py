@@ -8,12 +8,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.events import RequestEvent, StageTimings
+from fencepost.domain.events import Fetched, Outcome, RequestEvent, StageTimings, Subject
+from fencepost.domain.identity import Scope
 from fencepost.domain.money import MicroDollars, Usage
+from fencepost.domain.pseudonyms import Pseudonyms, is_public
 from fencepost.domain.system_prompt import VERSION
+from fencepost.services.pseudonyms import subject
 
-type Stage = Literal["guard", "documents", "assemble", "reserve", "first_token", "provider", "settle"]
+type Stage = Literal[
+    "guard",
+    "authenticate",
+    "authorize",
+    "wait",
+    "claim",
+    "load",
+    "documents",
+    "assemble",
+    "reserve",
+    "first_token",
+    "provider",
+    "settle",
+]
 
 _NOTHING = MicroDollars(0)
 
@@ -26,9 +41,14 @@ class Trace:
         stages: milliseconds spent in each stage that was reached.
         usage: what the provider counted, where it was called and said so.
         cost: what the call adds to the day's bill.
-        sources: ids of the sections in the prompt.
-        cited: ids of the sections that the answer cites.
+        sources: ids of all that stood in the prompt.
+        cited: ids of what the answer cites.
         counted: the address limits let the request pass.
+        recorded: its own store holds what became of it: no audit item needs to say so again.
+        route: the row of the table of routes that answers.
+        fetched: what was read for the prompt.
+        degraded: something was left out that should have been there.
+        subject: whose data the request is about.
     """
 
     stages: dict[Stage, float] = field(default_factory=dict)
@@ -37,6 +57,13 @@ class Trace:
     sources: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
     counted: bool = False
+    recorded: bool = False
+    route: str | None = None
+    fetched: Fetched | None = None
+    degraded: bool = False
+    subject: Subject | None = None
+    _scope: Scope | None = None
+    _pseudonyms: Pseudonyms | None = None
     _began: float = field(default_factory=time.perf_counter)
 
     @contextmanager
@@ -48,16 +75,27 @@ class Trace:
         finally:
             self.stages[name] = _milliseconds_since(began)
 
+    def identify(
+        self, pseudonyms: Pseudonyms, scope: Scope, conversation_id: str | None = None, message_id: str | None = None
+    ) -> None:
+        """Say whose data the request is about. Calling it again, with more, takes the place of what was said."""
+        self._scope, self._pseudonyms = scope, pseudonyms
+        self.subject = subject(pseudonyms, scope, conversation_id, message_id)
+
     def seconds(self) -> float:
         """Return how long the request has been under way."""
         return time.perf_counter() - self._began
 
-    def event(self, outcome: ErrorCode | Literal["answered", "demo", "preflight"], status: int) -> RequestEvent:
+    def event(self, outcome: Outcome, status: int) -> RequestEvent:
         """Return the request's event, as it ends."""
         return RequestEvent(
             outcome=outcome,
             status=status,
             stages=StageTimings.model_validate({**self.stages, "total": _milliseconds_since(self._began)}),
+            route=self.route,
+            subject=self.subject,
+            fetched=self.fetched,
+            degraded=self.degraded,
             input_tokens=self.usage.input_tokens,
             cache_write_tokens=self.usage.cache_write_tokens,
             cache_read_tokens=self.usage.cache_read_tokens,
@@ -65,9 +103,15 @@ class Trace:
             cost_microdollars=self.cost,
             cache_hit=self.usage.cache_read_tokens > 0,
             prompt_version=VERSION if "assemble" in self.stages else None,
-            sources=self.sources,
-            cited=self.cited,
+            sources=self._loggable(self.sources),
+            cited=self._loggable(self.cited),
         )
+
+    def _loggable(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        """Keep the ids of public sections. All others become pseudonyms, or are left out where nobody is known."""
+        if self._pseudonyms is None or self._scope is None:
+            return tuple(filter(is_public, ids))
+        return tuple(self._pseudonyms.source(self._scope, source_id) for source_id in ids)
 
 
 def _milliseconds_since(began: float) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from fencepost.adapters.aws_errors import aws_errors
 from fencepost.domain.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:
+    from boto3.session import Session
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, UpdateItemInputTypeDef
 
@@ -21,6 +23,8 @@ type ClientFactory = Callable[[], DynamoDBClient]
 CONNECT_TIMEOUT_SECONDS = 1
 READ_TIMEOUT_SECONDS = 2
 ATTEMPTS = 2
+CONFLICT_PAUSES: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+"""Seconds before a write is tried again that met a transaction on its way: those are through in milliseconds."""
 
 
 @cache
@@ -30,6 +34,12 @@ def dynamodb_client() -> DynamoDBClient:
     The SDK is imported here, at the first use. A session of its own makes this safe in threads.
     """
     from boto3.session import Session
+
+    return connect(Session())
+
+
+def connect(session: Session) -> DynamoDBClient:
+    """Make a client of a session's credentials."""
     from botocore.config import Config
 
     # The legacy mode backs off by up to 50 ms on DynamoDB; the standard mode by up to a second.
@@ -38,7 +48,7 @@ def dynamodb_client() -> DynamoDBClient:
         read_timeout=READ_TIMEOUT_SECONDS,
         retries={"total_max_attempts": ATTEMPTS, "mode": "legacy"},
     )
-    return Session().client("dynamodb", config=config)
+    return session.client("dynamodb", config=config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +58,38 @@ class Refused:
     item: Item
 
 
-def update(client: DynamoDBClient, request: UpdateItemInputTypeDef, failure: ErrorCode) -> Item | Refused:
-    """Make one conditional update.
+def update(
+    client: DynamoDBClient,
+    request: UpdateItemInputTypeDef,
+    failure: ErrorCode,
+    pause: Callable[[float], None] = time.sleep,
+) -> Item | Refused:
+    """Make one conditional update, and wait for transactions that are at its row.
 
     Returns:
         The attributes that the update wrote, or the item that it met when its condition did not hold.
 
     Raises:
-        FencepostError: with the code `failure` when no answer came that can be read; the store may have written all
-            the same. The SDK's error is dropped: its text may name the table or the key.
+        FencepostError: with the code `failure` when no answer came that can be read, and the store may have written
+            all the same; or when the transactions do not come to an end. The SDK's error is dropped: its text may name
+            the table or the key.
     """
     asked: UpdateItemInputTypeDef = {
         "ReturnValues": "UPDATED_NEW",
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         **request,
     }
-    try:
-        return client.update_item(**asked).get("Attributes", {})
-    except client.exceptions.ConditionalCheckFailedException as error:
-        return Refused(cast("Item", error.response.get("Item", {})))
-    except store_errors():
-        raise FencepostError(failure) from None
+    for seconds in CONFLICT_PAUSES:
+        try:
+            return client.update_item(**asked).get("Attributes", {})
+        except client.exceptions.ConditionalCheckFailedException as error:
+            return Refused(cast("Item", error.response.get("Item", {})))
+        except client.exceptions.TransactionConflictException:
+            # Nothing was written: a turn's transaction was at the row, or the other way round.
+            pause(seconds)
+        except store_errors():
+            raise FencepostError(failure) from None
+    raise FencepostError(failure)
 
 
 def store_errors() -> tuple[type[Exception], ...]:

@@ -4,24 +4,31 @@
     org#<org>#own#<owner>                  conv#<id>            a conversation; `updated_at` is the index's sort key
                                            msg#<message id>     where a question stands, with its answers' contexts
                                            fact#<state>#<id>    a fact
+                                           work#facts           a count of the facts' changes
                                            job#<id>             a job that a client asked for
                                            file#<id>            an attachment
-                                           erased               when everything of the owner was last erased
-                                           receipt#<id>         what an erasure removed
+                                           import#<id>          a conversation that an import is writing
+                                           erased               `erased_at`: when everything of the owner last was
+                                           gone#<id>            a tombstone: the conversation was erased
     org#<org>#own#<owner>#conv#<id>        m#<seq>              a message, twelve digits, so that text sorts as numbers
                                            block#<first seq>    a block of messages that moved to S3
+                                           rating#<seq>         what the owner thinks of an answer in a block
                                            summary              the rolling summary
+                                           work#<purpose>       who is at such a job, and how far it has come
     org#<org>#                             diag#<id>            a diagnosis that an admin opened
+                                           look#<id>#<time>…    a look that was taken in it
 
 The same names, with slashes, are the prefixes in S3: `<org>/<owner>/…` and `<org>/<owner>/conv/<id>/…`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from fencepost.domain.identity import Scope
+from fencepost.domain.jobs import Purpose
 from fencepost.domain.memory import FactState
 
 if TYPE_CHECKING:
@@ -31,6 +38,12 @@ type Key = dict[str, AttributeValueTypeDef]
 
 SUMMARY = "summary"
 ERASED = "erased"
+SITES = "site#"
+MEMBERS = "member#"
+DIAGNOSES = "diag#"
+FACTS = "work#facts"
+
+_OWNER = re.compile("org#(?P<org>[^#]+)#own#(?P<owner>[^#]+)")
 
 
 def organisation(org: str) -> str:
@@ -73,9 +86,111 @@ def fact_row(scope: Scope, state: FactState, fact_id: str) -> Key:
     return key(owner(scope), f"fact#{state}#{_safe(fact_id)}")
 
 
+def organisation_row(org: str) -> Key:
+    """Return the key of an organisation in the directory's table."""
+    return key(organisation(org), "org")
+
+
+def site_row(org: str, site_id: str) -> Key:
+    """Return the key of a site in the directory's table."""
+    return key(organisation(org), f"{SITES}{_safe(site_id)}")
+
+
+def public_key_row(public_key: str) -> Key:
+    """Return the key of the row that leads from a site's public key to the site, in the directory's table."""
+    return key(f"key#{_safe(public_key)}", "site")
+
+
+def membership_row(org: str, user: str) -> Key:
+    """Return the key of a membership in the directory's table, which is read before there is a `Scope`."""
+    return key(organisation(org), f"{MEMBERS}{_safe(user)}")
+
+
 def job_row(scope: Scope, job_id: str) -> Key:
     """Return the key of a job's record."""
     return key(owner(scope), f"job#{_safe(job_id)}")
+
+
+def erased_row(scope: Scope) -> Key:
+    """Return the key of the row that says when everything of the owner was last erased."""
+    return key(owner(scope), ERASED)
+
+
+def gone_row(scope: Scope, conversation_id: str) -> Key:
+    """Return the key of a conversation's tombstone."""
+    return key(owner(scope), f"gone#{_safe(conversation_id)}")
+
+
+def work_row(scope: Scope, conversation_id: str, purpose: Purpose) -> Key:
+    """Return the key of the lease of one purpose's jobs on a conversation."""
+    return key(conversation(scope, conversation_id), f"work#{purpose}")
+
+
+def file_row(scope: Scope, attachment_id: str) -> Key:
+    """Return the key of an attachment."""
+    return key(owner(scope), f"file#{_safe(attachment_id)}")
+
+
+def import_row(scope: Scope, conversation_id: str) -> Key:
+    """Return the key of the mark that an import is writing a conversation."""
+    return key(owner(scope), f"import#{_safe(conversation_id)}")
+
+
+def block_row(scope: Scope, conversation_id: str, first_seq: int) -> Key:
+    """Return the key of a block of archived messages."""
+    return key(conversation(scope, conversation_id), block_sort(first_seq))
+
+
+def block_sort(first_seq: int) -> str:
+    """Return a block's sort key."""
+    return f"block#{first_seq:012d}"
+
+
+def diagnosis_row(scope: Scope, diagnosis_id: str) -> Key:
+    """Return the key of a diagnosis."""
+    return key(organisation(scope.org), f"{DIAGNOSES}{_safe(diagnosis_id)}")
+
+
+def look_row(scope: Scope, diagnosis_id: str, time: str, suffix: str) -> Key:
+    """Return the key of a look: `time` sorts as text, and `suffix` keeps apart looks of one moment."""
+    return key(organisation(scope.org), f"{look_prefix(diagnosis_id)}{time}#{suffix}")
+
+
+def look_prefix(diagnosis_id: str) -> str:
+    """Return what the sort keys of a diagnosis' looks begin with."""
+    return f"look#{_safe(diagnosis_id)}#"
+
+
+def summary_row(scope: Scope, conversation_id: str) -> Key:
+    """Return the key of a conversation's rolling summary."""
+    return key(conversation(scope, conversation_id), SUMMARY)
+
+
+def facts_row(scope: Scope) -> Key:
+    """Return the key of the count of an owner's changes of facts."""
+    return key(owner(scope), FACTS)
+
+
+def owner_of(partition: str) -> tuple[str, str]:
+    """Return organisation and owner of an owner's partition: how the stream's reader learns whose a row is.
+
+    Raises:
+        ValueError: it is another partition.
+    """
+    match = _OWNER.fullmatch(partition)
+    if match is None:
+        raise ValueError("an owner's partition is needed")
+    return unquote(match["org"]), unquote(match["owner"])
+
+
+def rating_row(scope: Scope, conversation_id: str, seq: int) -> Key:
+    """Return the key of an archived answer's rating."""
+    return key(conversation(scope, conversation_id), rating_sort(seq))
+
+
+def rating_sort(seq: int) -> str:
+    """Return the sort key of an archived answer's rating."""
+    return f"rating#{seq:012d}"
 
 
 def key(partition: str, sort: str) -> Key:

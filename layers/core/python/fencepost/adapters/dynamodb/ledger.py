@@ -1,4 +1,4 @@
-"""The day's bill: one item per UTC day, changed by single conditional updates only.
+"""The day's bill: one item per UTC day and account, changed by single conditional updates only.
 
 `calls` and `committed` are what the caps bound, `spent` is the settled part of `committed`, all whole numbers, money in
 micro-dollars. Every permit, or block of permits, that is not settled yet has a mark of its own in the same item:
@@ -13,6 +13,7 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from fencepost.adapters.dynamodb.client import ClientFactory, Item, Refused, dynamodb_client, number, update
 from fencepost.domain.errors import ErrorCode
@@ -37,11 +38,13 @@ class DynamoDbLedger:
     Args:
         table: its name.
         client: makes or returns the client, at the first use.
+        account: whose bill it is; the whole deployment's by default.
     """
 
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client, *, account: str = "") -> None:
         self._table = table
         self._client = client
+        self._account = account
 
     def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
         """See `fencepost.ports.Ledger`."""
@@ -52,6 +55,11 @@ class DynamoDbLedger:
         """See `fencepost.ports.Ledger`."""
         closing = Closing(unused_permits=0, unused_money=reservation.amount - actual, spent=actual)
         self._close(reservation.day, reservation.id, closing)
+
+    def cancel(self, reservation: Reservation) -> None:
+        """See `fencepost.ports.Ledger`."""
+        unused = Closing(unused_permits=1, unused_money=reservation.amount, spent=MicroDollars(0))
+        self._close(reservation.day, reservation.id, unused)
 
     def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
         """See `fencepost.ports.BlockLedger`. A block that does not fit shrinks to what the store says is left."""
@@ -81,7 +89,12 @@ class DynamoDbLedger:
         update(self._client(), _returning(self._item(day), lease_id, closing), ErrorCode.LEDGER_UNAVAILABLE)
 
     def _item(self, day: date) -> UpdateItemInputTypeDef:
-        return {"TableName": self._table, "Key": {"pk": {"S": f"day#{day.isoformat()}"}}}
+        return {"TableName": self._table, "Key": {"pk": {"S": f"{self._account}day#{day.isoformat()}"}}}
+
+
+def site_account(org: str, site: str) -> str:
+    """Return the account of one site's bill."""
+    return f"site#{quote(org, safe='')}#{quote(site, safe='')}#"
 
 
 def _lease(day: date, permits: int, amount: MicroDollars) -> Lease:

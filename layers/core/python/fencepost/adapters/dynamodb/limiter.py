@@ -1,4 +1,4 @@
-"""Requests per address: one item per address and UTC day, changed by one conditional update per request.
+"""Requests per address: one item per counter, address and UTC day, changed by one conditional update per request.
 
 The item's key is an HMAC of the address under a key of that day alone, so that nothing stored leads back to an address
 or from one day to the next. `today` counts the day, `m<minute of the day>` each minute in use.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from fencepost.adapters.dynamodb.client import ClientFactory, Refused, dynamodb_client, number, update
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.ledger import utc_day
-from fencepost.domain.limits import RateLimits, seconds_to_midnight, seconds_to_next_minute
+from fencepost.domain.limits import Counter, RateLimits, seconds_to_midnight, seconds_to_next_minute
 from fencepost.ports import Keys
 
 if TYPE_CHECKING:
@@ -52,14 +52,15 @@ class DynamoDbAddressLimiter:
         Where both windows are full, the day's is named: to come back in a minute would be in vain.
         """
         moment = now.astimezone(UTC)
-        request = _counting(self._table, self._key(address, utc_day(now)), moment, limits)
+        request = _counting(self._table, self._key(limits.counter, address, utc_day(now)), moment, limits)
         answer = update(self._client(), request, ErrorCode.RATE_LIMIT_UNAVAILABLE)
         if isinstance(answer, Refused):
             raise _denied(number(answer.item, "today") >= limits.per_day, moment)
 
-    def _key(self, address: str, day: date) -> str:
+    def _key(self, counter: Counter, address: str, day: date) -> str:
         key = self._keys.derive(f"address:{day.isoformat()}")
-        return f"address#{hmac.digest(key, address.encode(), 'sha256').hex()[:_HASH_CHARACTERS]}"
+        counted = f"{counter}#{address}".encode()
+        return f"address#{hmac.digest(key, counted, 'sha256').hex()[:_HASH_CHARACTERS]}"
 
 
 def _counting(table: str, key: str, moment: datetime, limits: RateLimits) -> UpdateItemInputTypeDef:

@@ -1,0 +1,5 @@
+"""Everything under `/v1` but `POST /v1/chat`."""
+
+from fencepost.bootstrap.api import api_handler
+
+handler = api_handler()

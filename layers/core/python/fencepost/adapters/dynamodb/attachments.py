@@ -1,0 +1,70 @@
+"""Uploaded files: a row for each in its owner's partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.client import ClientFactory, Refused, dynamodb_client, store_errors, update
+from fencepost.adapters.dynamodb.message_rows import expiring
+from fencepost.adapters.dynamodb.reading import EXPIRES_AT
+from fencepost.adapters.dynamodb.rows import from_item, to_item
+from fencepost.domain.attachments import Attachment
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.identity import Scope
+from fencepost.domain.objects import PASSING_DAYS
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import UpdateItemInputTypeDef
+
+
+class DynamoDbAttachments:
+    """Implements `fencepost.ports.AttachmentStore`.
+
+    Args:
+        table: name of the conversations' table.
+        client: makes or returns the client, at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = table
+        self._client = client
+
+    def put(self, scope: Scope, attachment: Attachment) -> None:
+        """See `fencepost.ports.AttachmentStore`."""
+        item = to_item(attachment) | keys.file_row(scope, attachment.id)
+        # A file that is never uploaded, or never read, does not stay announced.
+        item |= expiring(PASSING_DAYS, attachment.created_at)
+        try:
+            self._client().put_item(TableName=self._table, Item=item)
+        except store_errors():
+            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+
+    def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Attachment]:
+        """See `fencepost.ports.AttachmentStore`."""
+        if not ids:
+            return {}
+        rows = [keys.file_row(scope, attachment_id) for attachment_id in dict.fromkeys(ids)]
+        try:
+            answer = self._client().batch_get_item(RequestItems={self._table: {"Keys": rows, "ConsistentRead": True}})
+        except store_errors():
+            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+        if answer.get("UnprocessedKeys"):
+            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
+        found = (from_item(Attachment, item) for item in answer["Responses"][self._table])
+        return {attachment.id: attachment for attachment in found}
+
+    def advance(self, scope: Scope, attachment: Attachment) -> bool:
+        """See `fencepost.ports.AttachmentStore`."""
+        fields = to_item(attachment)
+        changed = {name: fields[name] for name in ("state", "characters", "error") if name in fields}
+        request: UpdateItemInputTypeDef = {
+            "TableName": self._table,
+            "Key": keys.file_row(scope, attachment.id),
+            "UpdateExpression": f"SET {', '.join(f'#{name} = :{name}' for name in changed)} REMOVE {EXPIRES_AT}",
+            "ConditionExpression": "attribute_exists(pk)",
+            "ExpressionAttributeNames": {f"#{name}": name for name in changed},
+            "ExpressionAttributeValues": {f":{name}": value for name, value in changed.items()},
+        }
+        return not isinstance(update(self._client(), request, ErrorCode.CONVERSATIONS_UNAVAILABLE), Refused)

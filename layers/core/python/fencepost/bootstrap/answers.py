@@ -1,0 +1,118 @@
+"""What every answer is made with, in whichever function: documents, prompts, and a model on the day's bill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fencepost.adapters.claude import Claude
+from fencepost.adapters.dynamodb.client import dynamodb_client
+from fencepost.adapters.dynamodb.ledger import DynamoDbLedger, site_account
+from fencepost.adapters.fts import FullTextRanker
+from fencepost.adapters.s3 import S3DocumentArchive
+from fencepost.adapters.web import WebDocumentFetcher
+from fencepost.bootstrap.clock import utc_now
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.prices import PRICES, price_of
+from fencepost.domain.screening import compile_patterns
+from fencepost.domain.sections import split_document
+from fencepost.domain.sites import Site
+from fencepost.domain.stack import Budgets
+from fencepost.ports import Events, Keys, Ledger
+from fencepost.services.billing import Billing
+from fencepost.services.completion import PaidModel
+from fencepost.services.composition import Composer
+from fencepost.services.documents import DocumentLibrary
+from fencepost.services.leasing import LeasingLedger
+from fencepost.services.site_caps import SiteLedger
+from fencepost.settings import Settings
+
+_LIBRARIES = 8
+"""Sites whose documents an instance keeps in memory: each may be some megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One process's.
+
+    Attributes:
+        documents: the library of a site. Sites with the same address share one.
+        paid: the model of a site, on the deployment's bill, and on the site's own where it has caps.
+    """
+
+    composer: Composer
+    documents: Callable[[Site], DocumentLibrary]
+    paid: Callable[[Site], PaidModel]
+
+
+def answers(settings: Settings, keys: Keys, log: Events) -> Answers:
+    """Build them. Nothing is connected to, and no SDK is imported, unless a snapshot is taken of the process."""
+    models = _models(settings, keys)
+    if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
+        _warm(models(settings.model))
+    return Answers(_composer(settings, keys), _documents(settings, log), _paid(settings, models, log))
+
+
+def _warm(model: Claude) -> None:
+    """Import and make what every turn needs while a snapshot is taken, when nobody waits.
+
+    A snapshot is restored many times over: nothing random is drawn here and no connection is opened.
+    """
+    dynamodb_client()
+    model.preload()
+    compile_patterns()
+
+
+def _composer(settings: Settings, keys: Keys) -> Composer:
+    budgets = Budgets(
+        documents_tokens=settings.documents_tokens,
+        history_tokens=settings.history_tokens,
+        max_output_tokens=settings.max_output_tokens,
+    )
+    return Composer(keys=keys, ranker=FullTextRanker(), budgets=budgets, unsigned=settings.unsigned_history)
+
+
+def _documents(settings: Settings, log: Events) -> Callable[[Site], DocumentLibrary]:
+    @lru_cache(_LIBRARIES)
+    def library(url: str) -> DocumentLibrary:
+        fetcher = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback)
+        return DocumentLibrary(url, fetcher, S3DocumentArchive(settings.documents_bucket, log), split_document, log)
+
+    return lambda site: library(site.documents_url)
+
+
+def _models(settings: Settings, keys: Keys) -> Callable[[str], Claude]:
+    @lru_cache(None)
+    def model(name: str) -> Claude:
+        return Claude(
+            keys,
+            model=name,
+            base_url=settings.base_url,
+            connect_seconds=settings.connect_timeout_seconds,
+            total_seconds=settings.provider_timeout_seconds,
+        )
+
+    return model
+
+
+def _paid(settings: Settings, models: Callable[[str], Claude], log: Events) -> Callable[[Site], PaidModel]:
+    store = DynamoDbLedger(settings.ledger_table)
+    deployment = LeasingLedger(store, settings.ledger_block) if settings.ledger_block > 1 else store
+
+    def paid(site: Site) -> PaidModel:
+        if site.model not in PRICES:
+            raise FencepostError(ErrorCode.MISCONFIGURED)
+        ledger, price = _ledger(settings, deployment, site), price_of(site.model)
+        billing = Billing(ledger=ledger, price=price, caps=settings.caps, events=log, clock=utc_now)
+        return PaidModel(site.model, models(site.model), billing)
+
+    return paid
+
+
+def _ledger(settings: Settings, deployment: Ledger, site: Site) -> Ledger:
+    if site.caps is None:
+        return deployment
+    own = DynamoDbLedger(settings.ledger_table, account=site_account(site.org, site.id))
+    return SiteLedger(deployment, own, site.caps)

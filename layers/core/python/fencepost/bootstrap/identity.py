@@ -1,0 +1,66 @@
+"""Who asks: what the functions with an API share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
+from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.adapters.oidc import MAX_KEY_SET_BYTES, OidcTokens, ProviderKeys, WebKeySet
+from fencepost.adapters.visitor_tokens import SignedVisitorTokens
+from fencepost.adapters.web import KEY_SET, WebDocumentFetcher
+from fencepost.bootstrap.clock import utc_now
+from fencepost.domain.sites import LayerBudgets, Site
+from fencepost.edge.callers import Callers
+from fencepost.ports import Clock, Directory, Events, Keys, VisitorTokens
+from fencepost.services.administration import Administration
+from fencepost.services.sites import SiteService
+from fencepost.settings import Settings
+
+
+def directory(settings: Settings) -> DynamoDbDirectory:
+    """Return the directory. One serves a whole process: it keeps copies."""
+    return DynamoDbDirectory(settings.directory_table)
+
+
+def administration(settings: Settings) -> Administration:
+    """Return what changes the directory."""
+    return Administration(DynamoDbDirectoryAdmin(settings.directory_table), budgets(settings), utc_now)
+
+
+def site_service(settings: Settings, known: Directory) -> SiteService:
+    """Return what finds sites, with the deployment's settings where they set nothing."""
+    defaults = Site(
+        org="",
+        id="",
+        key="",
+        model=settings.model,
+        budgets=budgets(settings),
+        documents_url=settings.docs_site_url,
+    )
+    return SiteService(known, defaults)
+
+
+def budgets(settings: Settings) -> LayerBudgets:
+    """Return the deployment's budgets."""
+    return LayerBudgets(
+        facts_tokens=settings.facts_tokens,
+        summary_tokens=settings.summary_tokens,
+        history_tokens=settings.history_tokens,
+        documents_tokens=settings.documents_tokens,
+        max_output_tokens=settings.max_output_tokens,
+        messages=settings.conversation_messages,
+    )
+
+
+def visitor_tokens(settings: Settings, keys: Keys) -> SignedVisitorTokens:
+    """Return what signs and reads visitors' tokens."""
+    return SignedVisitorTokens(keys, timedelta(minutes=settings.visitor_token_minutes))
+
+
+def callers(settings: Settings, visitors: VisitorTokens, known: Directory, clock: Clock, log: Events) -> Callers:
+    """Return what tells who makes a request."""
+    web = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback, limit=MAX_KEY_SET_BYTES, wanted=KEY_SET)
+    provider = ProviderKeys(WebKeySet(settings.oidc_jwks_url, web), log)
+    members = OidcTokens(settings.oidc_issuer, settings.oidc_audience, provider, settings.oidc_org_claim)
+    return Callers(visitors, members, known, clock)

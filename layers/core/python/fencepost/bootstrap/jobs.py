@@ -1,0 +1,84 @@
+"""The jobs function: everything that is done after an answer, or takes too long for a request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from fencepost.adapters.secrets import SecretKeys
+from fencepost.adapters.sqs_retries import SqsRetryQueue
+from fencepost.bootstrap.answers import answers
+from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.erasing import erase_handlers, erase_service
+from fencepost.bootstrap.identity import directory, site_service
+from fencepost.bootstrap.storage import storage
+from fencepost.bootstrap.stores import Stores, stores
+from fencepost.domain.jobs import Purpose
+from fencepost.edge.batches import BatchHandler, idle
+from fencepost.edge.endpoint import RequestLog
+from fencepost.edge.events import LambdaEvents, silence_libraries
+from fencepost.edge.queue import JobQueueConsumer
+from fencepost.ports import Keys
+from fencepost.services.authorization import Authorizer
+from fencepost.services.background import paid
+from fencepost.services.facts import FactProposals
+from fencepost.services.jobs import JobHandler, JobRunner
+from fencepost.services.sites import SiteService
+from fencepost.services.summaries import SummaryService
+from fencepost.services.titles import TitleService
+from fencepost.settings import Settings, load_settings
+
+
+def jobs_handler() -> BatchHandler:
+    """Build the worker from the environment.
+
+    Nothing is connected to, and the model's SDK waits for the first job that asks the model, unless a snapshot is
+    taken of the process.
+
+    Raises:
+        InvalidSettings: a variable is wrong; the function then does not start.
+    """
+    settings = load_settings(os.environ)
+    silence_libraries()
+    if settings.demo_mode:
+        return idle
+    log = LambdaEvents()
+    keys = SecretKeys(settings.signing_secret, settings.provider_secret, "", settings.api_key.get_secret_value())
+    return JobQueueConsumer(_runner(settings, keys, log), SqsRetryQueue(settings.jobs_queue), log)
+
+
+def _runner(settings: Settings, keys: Keys, log: RequestLog) -> JobRunner:
+    known, reached = directory(settings), stores(settings, log)
+    sites = site_service(settings, known)
+    return JobRunner(
+        handlers={
+            **_memory(settings, reached, keys, sites, log),
+            **storage(reached, keys, sites).handlers(),
+            **erase_handlers(erase_service(reached, keys, log)),
+        },
+        decide=Authorizer(keys, log, at="job"),
+        directory=known,
+        conversations=reached.conversations,
+        jobs=reached.jobs,
+        keys=keys,
+        events=log,
+        clock=utc_now,
+    )
+
+
+def _memory(
+    settings: Settings, reached: Stores, keys: Keys, sites: SiteService, log: RequestLog
+) -> Mapping[Purpose, JobHandler]:
+    conversations, memory, jobs = reached.conversations, reached.memory, reached.jobs
+    ask = paid(answers(settings, keys, log).paid, keys)
+    summaries = SummaryService(
+        conversations=conversations, memory=memory, jobs=jobs, sites=sites, ask=ask, clock=utc_now
+    )
+    proposals = FactProposals(
+        conversations=conversations, memory=memory, jobs=jobs, sites=sites, ask=ask, clock=utc_now
+    )
+    return {
+        Purpose.TITLE: TitleService(conversations, memory).run,
+        Purpose.SUMMARISE: summaries.run,
+        Purpose.PROPOSE_FACTS: proposals.run,
+    }

@@ -1,0 +1,25 @@
+"""The relay function: from the conversations' stream to the queue of jobs."""
+
+from __future__ import annotations
+
+import os
+
+from fencepost.adapters.dynamodb.outbox import jobs_of
+from fencepost.adapters.sqs import SqsJobQueue
+from fencepost.edge.batches import BatchHandler, idle
+from fencepost.edge.events import LambdaEvents, silence_libraries
+from fencepost.edge.relay import Relay
+from fencepost.settings import load_settings
+
+
+def relay_handler() -> BatchHandler:
+    """Build the relay from the environment.
+
+    Raises:
+        InvalidSettings: a variable is wrong; the function then does not start.
+    """
+    settings = load_settings(os.environ)
+    silence_libraries()
+    if settings.demo_mode:
+        return idle
+    return Relay(jobs_of, SqsJobQueue(settings.jobs_queue), LambdaEvents())

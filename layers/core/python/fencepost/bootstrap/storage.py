@@ -1,0 +1,81 @@
+"""Exports, imports, archives and attachments, as the API asks for them and the worker does them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fencepost.adapters.file_text import FileText
+from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.stores import Stores
+from fencepost.domain.jobs import Purpose
+from fencepost.edge.attachments import AttachmentRoutes
+from fencepost.edge.exports import ExportRoutes
+from fencepost.edge.imports import ImportRoutes
+from fencepost.edge.router import Route
+from fencepost.ports import Keys
+from fencepost.services.archive import ArchiveService
+from fencepost.services.attachments import AttachmentService
+from fencepost.services.exports import ExportService
+from fencepost.services.imports import ImportService
+from fencepost.services.jobs import JobHandler
+from fencepost.services.retention import RetentionService
+from fencepost.services.sites import SiteService
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The four services of one process."""
+
+    exports: ExportService
+    imports: ImportService
+    archive: ArchiveService
+    attachments: AttachmentService
+
+    def routes(self) -> tuple[Route, ...]:
+        """Return the API's part."""
+        return (
+            *ExportRoutes(self.exports, utc_now).routes(),
+            *ImportRoutes(self.imports, utc_now).routes(),
+            *AttachmentRoutes(self.attachments, utc_now).routes(),
+        )
+
+    def handlers(self) -> Mapping[Purpose, JobHandler]:
+        """Return the worker's part."""
+        return {
+            Purpose.EXPORT: self.exports.run,
+            Purpose.IMPORT: self.imports.run,
+            Purpose.ARCHIVE: self.archive.run,
+            Purpose.SCAN_ATTACHMENT: self.attachments.run,
+        }
+
+
+def storage(reached: Stores, keys: Keys, sites: SiteService) -> Storage:
+    """Build them. Nothing is connected to."""
+    conversations, memory, archive = reached.conversations, reached.memory, reached.archive
+    blobs, jobs = reached.blobs, reached.jobs
+    return Storage(
+        exports=ExportService(
+            conversations=conversations, memory=memory, blobs=blobs, jobs=jobs, keys=keys, clock=utc_now
+        ),
+        imports=ImportService(
+            conversations=conversations,
+            imports=reached.imports,
+            memory=memory,
+            blobs=blobs,
+            jobs=jobs,
+            sites=sites,
+            keys=keys,
+            clock=utc_now,
+        ),
+        archive=ArchiveService(
+            archive=archive,
+            blobs=blobs,
+            sites=sites,
+            retention=RetentionService(archive, memory, blobs),
+            clock=utc_now,
+        ),
+        attachments=AttachmentService(
+            store=reached.attachments, blobs=blobs, jobs=jobs, extractor=FileText(), clock=utc_now
+        ),
+    )

@@ -1,0 +1,112 @@
+"""The stores of conversations, for every function: with the function's own role, or with each organisation's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fencepost.adapters.dynamodb.archive import DynamoDbArchive
+from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
+from fencepost.adapters.dynamodb.carrying import DynamoDbCarryStore
+from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
+from fencepost.adapters.dynamodb.diagnoses import DynamoDbDiagnoses
+from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
+from fencepost.adapters.dynamodb.imports import DynamoDbImports
+from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
+from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.adapters.dynamodb.tenant import Access, TenantSessions, tenanted
+from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
+from fencepost.adapters.s3_blobs import S3BlobStore
+from fencepost.bootstrap.clock import utc_now
+from fencepost.ports import (
+    ArchiveStore,
+    AttachmentStore,
+    BlobStore,
+    CarryStore,
+    ConversationStore,
+    DiagnosisStore,
+    Eraser,
+    Events,
+    ImportStore,
+    JobStore,
+    MemoryStore,
+    TurnStore,
+)
+from fencepost.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Makes each store. Those of one process share the sessions of the tenant role, where there is one."""
+
+    table: str
+    directory: str
+    bucket: str
+    sessions: TenantSessions | None
+
+    @property
+    def blobs(self) -> BlobStore:
+        """Big answers, archived blocks, bundles and attachments."""
+        return self._store(self._blobs)
+
+    @property
+    def turns(self) -> TurnStore:
+        """What one turn needs."""
+        return self._store(lambda to: DynamoDbTurnStore(self.table, self.directory, self._blobs(to), to.dynamodb))
+
+    @property
+    def conversations(self) -> ConversationStore:
+        """Conversations outside of turns."""
+        return self._store(lambda to: DynamoDbConversations(self.table, self._blobs(to), to.dynamodb))
+
+    @property
+    def memory(self) -> MemoryStore:
+        """Facts and summaries."""
+        return self._store(lambda to: DynamoDbMemoryStore(self.table, to.dynamodb))
+
+    @property
+    def jobs(self) -> JobStore:
+        """Records of jobs."""
+        return self._store(lambda to: DynamoDbJobStore(self.table, to.dynamodb))
+
+    @property
+    def archive(self) -> ArchiveStore:
+        """Old messages in blocks."""
+        return self._store(lambda to: DynamoDbArchive(self.table, self._blobs(to), to.dynamodb))
+
+    @property
+    def attachments(self) -> AttachmentStore:
+        """Files that questions bring."""
+        return self._store(lambda to: DynamoDbAttachments(self.table, to.dynamodb))
+
+    @property
+    def imports(self) -> ImportStore:
+        """Conversations that an import writes."""
+        return self._store(lambda to: DynamoDbImports(self.table, self._blobs(to), to.dynamodb))
+
+    @property
+    def eraser(self) -> Eraser:
+        """What removes."""
+        return self._store(lambda to: DynamoDbEraser(self.table, self._blobs(to), to.dynamodb))
+
+    @property
+    def carrying(self) -> CarryStore:
+        """Summaries that are carried over."""
+        return self._store(lambda to: DynamoDbCarryStore(self.table, self.directory, to.dynamodb))
+
+    @property
+    def diagnoses(self) -> DiagnosisStore:
+        """Records of diagnoses."""
+        return self._store(lambda to: DynamoDbDiagnoses(self.table, to.dynamodb))
+
+    def _store[Store](self, make: Callable[[Access], Store]) -> Store:
+        return tenanted(make, self.sessions)
+
+    def _blobs(self, to: Access) -> S3BlobStore:
+        return S3BlobStore(self.bucket, to.s3)
+
+
+def stores(settings: Settings, log: Events) -> Stores:
+    """Return what makes the stores. Nothing is connected to."""
+    sessions = TenantSessions(settings.tenant_role, log, utc_now) if settings.tenant_role else None
+    return Stores(settings.conversations_table, settings.directory_table, settings.conversations_bucket, sessions)

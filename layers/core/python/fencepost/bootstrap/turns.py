@@ -1,0 +1,50 @@
+"""The turns of conversations, for the functions that answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from fencepost.adapters.file_text import FileText
+from fencepost.bootstrap.answers import Answers
+from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.front import Front
+from fencepost.bootstrap.stores import Stores
+from fencepost.ports import Events
+from fencepost.services.answering import Answering, Attached
+from fencepost.services.attachments import AttachmentService
+from fencepost.services.leases import Leases
+from fencepost.services.turns import TurnService
+
+
+def turn_service(reached: Stores, before: Front, made_with: Answers, log: Events) -> TurnService:
+    """Build it. Nothing is connected to."""
+    store = reached.turns
+    return TurnService(
+        answering=Answering(
+            store=store,
+            leases=Leases(store=store, events=log, keys=before.keys, clock=utc_now, pause=time.sleep),
+            composer=made_with.composer,
+            documents=made_with.documents,
+            paid=made_with.paid,
+            attached=_attached(reached),
+            clock=utc_now,
+            decide=replace(before.decide, at="turn"),
+        ),
+        conversations=reached.conversations,
+        directory=before.directory,
+        sites=before.sites,
+        keys=before.keys,
+        clock=utc_now,
+        decide=before.decide,
+    )
+
+
+def _attached(reached: Stores) -> Attached:
+    return AttachmentService(
+        store=reached.attachments,
+        blobs=reached.blobs,
+        jobs=reached.jobs,
+        extractor=FileText(),
+        clock=utc_now,
+    ).texts

@@ -1,0 +1,24 @@
+"""What a diagnosis hides: text that looks like it points to a person, or opens a door.
+
+The rule is to hide too much rather than too little: every run of five digits goes, whether it is a telephone number, a
+card, an account, a birthday or an order. A name in plain words has no form, and is not found.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MASK: Final = "[masked]"
+
+_EMAIL = r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+_WEB_ADDRESS = r"(?:https?://|www\.)\S{1,2000}"
+_ACCOUNT = r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,4})?\b"  # IBAN (ISO 13616)
+_DIGITS = r"\+?\d(?:[\s().,/–-]{0,3}\d){4,}"
+_IP_ADDRESS = r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}"
+_KEY = r"\b(?=\w{0,40}\d)[\w-]{20,}"
+_HANDLE = r"(?<!\w)@\w[\w.]{1,30}"
+
+PERSONAL_DATA: Final = "|".join((_EMAIL, _WEB_ADDRESS, _ACCOUNT, _IP_ADDRESS, _DIGITS, _KEY, _HANDLE))
+"""A regular expression of e-mail and web addresses, accounts, numbers, IP addresses, keys and handles.
+
+Each repetition is bounded or followed by what cannot belong to it, so that no text takes longer than its length."""

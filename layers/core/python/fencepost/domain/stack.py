@@ -1,0 +1,284 @@
+"""The prompt of a turn: six layers within exact budgets, always in the same order.
+
+Rules (and the whole documentation where it fits) · facts · summary · earlier turns · retrieved context · the message.
+Where they are too much together, retrieved context gives way first, then the oldest turns, then the oldest lines of the
+summary; facts and message never do. What stands before the message is the same from turn to turn as far as it can be,
+byte by byte, so that the provider's cache hits (docs/adr/0009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from fencepost.domain.attachments import AttachedText
+from fencepost.domain.conversation import Question, Role
+from fencepost.domain.documents import DocumentSet, Section, marker_id
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.excerpts import (
+    NOTHING,
+    NOTICE,
+    Excerpt,
+    attached_files,
+    best_sections,
+    block_tokens,
+    pinned_facts,
+    summary_lines,
+    whole_documents,
+)
+from fencepost.domain.fence import harmless
+from fencepost.domain.history import Exchange, client_exchanges, newest, stored_exchanges, window
+from fencepost.domain.memory import Fact, Summary
+from fencepost.domain.messages import LayerName, LayerUse
+from fencepost.domain.prompt import Block, Prompt, PromptTurn
+from fencepost.domain.sites import LayerBudgets, Site
+from fencepost.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
+from fencepost.domain.tokens import REQUEST_TOKENS, TURN_TOKENS
+from fencepost.domain.turns import TurnMaterial, TurnRequest
+
+CONTEXT_TOKENS = 200_000
+"""The context window of the smallest model in use: layers give way to stay inside it."""
+
+type Rank = Callable[[str, DocumentSet], Sequence[Section]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """Counted tokens that each layer may take; `context_tokens` bounds all of them and the answer.
+
+    Facts have no budget here: they are refused where they are written, and never dropped.
+    """
+
+    documents_tokens: int
+    history_tokens: int
+    max_output_tokens: int
+    summary_tokens: int = 0
+    context_tokens: int = CONTEXT_TOKENS
+
+    @classmethod
+    def of(cls, budgets: LayerBudgets) -> Self:
+        """Return a site's budgets."""
+        return cls(
+            documents_tokens=budgets.documents_tokens,
+            history_tokens=budgets.history_tokens,
+            max_output_tokens=budgets.max_output_tokens,
+            summary_tokens=budgets.summary_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nonces:
+    """Of the fences of each kind. All but `fresh`, which is drawn for one request and for retrieved context, are
+    derived from a secret and their content's hash.
+    """
+
+    documents: str
+    facts: str
+    summary: str
+    fresh: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every nonce. None may stand in any text but our own tags."""
+        return self.documents, self.facts, self.summary, self.fresh
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """What a prompt can be made of. A stateless chat has a message, documents and exchanges alone.
+
+    Attributes:
+        documents: all sections of the site.
+        product_prompt: the site's own, written by an admin; it follows the rules.
+        facts: the site's, then the owner's.
+        exchanges: what was said before the message, oldest first.
+        begins: the number before which nothing was looked for; 1 where `exchanges` are all there are.
+        attachments: what is written in files that came with the message.
+        stored: the exchanges come from our own store: they are vouched for, and cached for the turns to come.
+    """
+
+    message: str
+    documents: DocumentSet
+    product_prompt: str = ""
+    facts: tuple[Fact, ...] = ()
+    summary: Summary | None = None
+    exchanges: tuple[Exchange, ...] = ()
+    begins: int = 1
+    attachments: tuple[Section, ...] = ()
+    stored: bool = False
+
+
+def stateless(question: Question, documents: DocumentSet) -> Layers:
+    """Return the layers of a chat that remembers nothing. Its history is the client's."""
+    return Layers(message=question.message, documents=documents, exchanges=client_exchanges(question.history))
+
+
+def remembered(
+    request: TurnRequest,
+    material: TurnMaterial,
+    documents: DocumentSet,
+    site: Site,
+    attachments: Sequence[AttachedText] = (),
+) -> Layers:
+    """Return the layers of a stored conversation's turn: what was said before its question, and nothing after it."""
+    conversation, most = material.conversation, site.budgets.messages
+    kept = [message for message in material.recent if message.seq >= conversation.kept_from]
+    recent = kept[-most:] if most else []
+    seq = conversation.open_turn.seq if conversation.open_turn else conversation.next_seq
+    summary = material.summary
+    return Layers(
+        message=request.message,
+        documents=documents,
+        product_prompt=site.product_prompt,
+        facts=(*site.pinned_facts, *material.facts),
+        # A question that is answered anew may stand within the summary's range: its old answer would give itself away.
+        summary=summary if summary and summary.last_seq < seq else None,
+        exchanges=stored_exchanges(recent, before=seq),
+        begins=recent[0].seq if recent else 1,
+        attachments=tuple(Section(file.source, file.name, "", file.text) for file in attachments),
+        stored=True,
+    )
+
+
+def assemble(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> Prompt:
+    """Put a prompt together. The same arguments give the same prompt.
+
+    Args:
+        layers: what there is.
+        rank: orders the sections by relevance to a text; called only where not all of them fit.
+        budgets: what each layer may take.
+        nonces: for the fences.
+
+    Raises:
+        FencepostError: `prompt_too_large` if rules, facts and message alone leave no room for an answer.
+    """
+    shown = _chosen(layers, rank, budgets, nonces)
+    uses = tuple(_uses(shown))
+    return Prompt(
+        system=tuple(_system(shown)),
+        turns=tuple(_turns(shown, layers.stored)),
+        sources=tuple(dict.fromkeys(source for excerpt in shown.excerpts for source in excerpt.sources)),
+        input_tokens=sum(use.tokens for use in uses),
+        max_output_tokens=budgets.max_output_tokens,
+        layers=uses,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What the prompt shows of its layers.
+
+    Attributes:
+        rules_tokens: of rules and notice, with what a provider adds around a request.
+        documents: the whole documentation, or nothing.
+    """
+
+    rules: tuple[str, ...]
+    notice: str
+    rules_tokens: int
+    facts: Excerpt
+    message: str
+    message_tokens: int
+    documents: Excerpt = NOTHING
+    summary: Excerpt = NOTHING
+    history: tuple[Exchange, ...] = ()
+    context: tuple[Excerpt, ...] = ()
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        return self.documents, self.facts, self.summary, *self.context
+
+    @property
+    def tokens(self) -> int:
+        history = sum(exchange.tokens for exchange in self.history)
+        return self.rules_tokens + self.message_tokens + history + sum(excerpt.tokens for excerpt in self.excerpts)
+
+
+def _chosen(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> _Shown:
+    """Choose what is shown: first what never gives way, then the others, the last to give way first."""
+    shown = _always(layers, nonces)
+    # The notice that nothing matches is the least that the last turn holds besides the message.
+    limit = budgets.context_tokens - budgets.max_output_tokens - NOTICE.tokens
+    if shown.tokens > limit:
+        raise FencepostError(ErrorCode.PROMPT_TOO_LARGE)
+    room = min(budgets.summary_tokens, limit - shown.tokens)
+    shown = replace(shown, summary=summary_lines(layers.summary, room, nonces.summary))
+    room = min(budgets.history_tokens, limit - shown.tokens)
+    shown = replace(shown, history=_history(layers, room, nonces))
+    room = min(budgets.documents_tokens, limit - shown.tokens)
+    whole = whole_documents(layers.documents, nonces.documents, room)
+    shown = replace(shown, documents=whole or NOTHING)
+    room = min(budgets.documents_tokens, limit - shown.tokens)
+    files = attached_files(layers.attachments, room if whole else room // 2, nonces.fresh)
+    if whole:
+        return replace(shown, context=(files,))
+    ranked = rank(_topic(layers.message, shown.history), layers.documents)
+    return replace(shown, context=(files, best_sections(ranked, room - files.tokens, nonces.fresh)))
+
+
+def _always(layers: Layers, nonces: Nonces) -> _Shown:
+    product = (product_rules(harmless(layers.product_prompt, *nonces.all)),) if layers.product_prompt.strip() else ()
+    rules, notice = (SYSTEM_PROMPT, *product), STORED_TURNS if layers.stored else ""
+    message = harmless(layers.message, *nonces.all)
+    return _Shown(
+        rules=rules,
+        notice=notice,
+        rules_tokens=REQUEST_TOKENS + sum(map(block_tokens, filter(None, (*rules, notice)))),
+        facts=pinned_facts(layers.facts, nonces.facts),
+        message=message,
+        message_tokens=TURN_TOKENS + block_tokens(message),
+    )
+
+
+def _history(layers: Layers, budget: int, nonces: Nonces) -> tuple[Exchange, ...]:
+    exchanges = [
+        replace(
+            exchange,
+            question=harmless(exchange.question, *nonces.all),
+            answer=harmless(exchange.answer, *nonces.all),
+        )
+        for exchange in layers.exchanges
+    ]
+    # A client's turns carry no numbers, and stand in no prefix that a later prompt could read.
+    return window(exchanges, budget, begins=layers.begins) if layers.stored else newest(exchanges, budget)
+
+
+def _topic(message: str, history: Sequence[Exchange]) -> str:
+    """Return what to look for: the message, with the question before it, which a follow-up leaves out."""
+    return "\n".join([*(exchange.question for exchange in history[-1:]), message])
+
+
+def _system(shown: _Shown) -> Iterator[Block]:
+    """Yield the blocks before the turns. What is the same for all visitors comes first, up to the first breakpoint."""
+    public = [*shown.rules, *filter(None, [shown.documents.text])]
+    yield from (Block(text) for text in public[:-1])
+    yield Block(public[-1], cached=True)
+    if shown.notice:
+        yield Block(shown.notice)
+    yield from (Block(layer.text, cached=True) for layer in (shown.facts, shown.summary) if layer.text)
+
+
+def _turns(shown: _Shown, stored: bool) -> Iterator[PromptTurn]:
+    for number, exchange in enumerate(shown.history, start=1):
+        yield PromptTurn(Role.USER, (Block(exchange.question),))
+        # The last stable answer: a later prompt begins with everything up to here.
+        yield PromptTurn(Role.ASSISTANT, (Block(exchange.answer, cached=stored and number == len(shown.history)),))
+    context = (Block(excerpt.text) for excerpt in shown.context if excerpt.text)
+    yield PromptTurn(Role.USER, (*context, Block(shown.message)))
+
+
+def _uses(shown: _Shown) -> Iterator[LayerUse]:
+    """Yield what each layer takes, framing included, in the order of the layers."""
+    said = tuple(source for exchange in shown.history for source in exchange.sources)
+    yield _use("rules", shown.rules_tokens, shown.documents)
+    yield _use("facts", 0, shown.facts)
+    yield _use("summary", 0, shown.summary)
+    yield LayerUse("history", sum(exchange.tokens for exchange in shown.history), said)
+    yield _use("context", 0, *shown.context)
+    yield LayerUse("message", shown.message_tokens)
+
+
+def _use(layer: LayerName, tokens: int, *excerpts: Excerpt) -> LayerUse:
+    sources = (marker_id(source.id) for excerpt in excerpts for source in excerpt.sources)
+    return LayerUse(layer, tokens + sum(excerpt.tokens for excerpt in excerpts), tuple(sources))

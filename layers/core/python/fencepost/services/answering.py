@@ -1,0 +1,182 @@
+"""From a lease to a stored answer: load, assemble, ask the model once, settle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from fencepost.domain.attachments import AttachedText
+from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.events import Fetched
+from fencepost.domain.identity import Action, Caller, Member, Resource, Scope, authorize, own
+from fencepost.domain.settlements import Outcome, place_of, settlement
+from fencepost.domain.sites import Site
+from fencepost.domain.system_prompt import VERSION
+from fencepost.domain.turns import Claim, SettleRefused, TurnAnswer, TurnMaterial, TurnRequest
+from fencepost.parallel import together
+from fencepost.ports import Clock, DocumentLibrary, TurnStore
+from fencepost.services.completion import PaidModel, Reply
+from fencepost.services.composition import Composer, Draft
+from fencepost.services.leases import Leases
+from fencepost.services.trace import Trace
+
+type Decide = Callable[[Caller, Action, Resource], Scope]
+type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
+"""Returns what is written in a question's files; raises where one is not there, or not ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn on its way.
+
+    Attributes:
+        scope: of the last look at the membership.
+        claim: the wanted one, then the granted one.
+    """
+
+    caller: Caller
+    scope: Scope
+    site: Site
+    request: TurnRequest
+    claim: Claim
+    attachments: Sequence[AttachedText] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """Steps three to five of a turn.
+
+    Attributes:
+        documents: the library of a site that has documentation.
+        paid: the model of a site, on the deployment's bill and the site's.
+        decide: authorises again, where the membership changed after the claim.
+    """
+
+    store: TurnStore
+    leases: Leases
+    composer: Composer
+    documents: Callable[[Site], DocumentLibrary]
+    paid: Callable[[Site], PaidModel]
+    attached: Attached
+    clock: Clock
+    decide: Decide = authorize
+
+    def finish(self, turn: Turn, trace: Trace) -> TurnAnswer:
+        """Answer the turn that holds its conversation's lease. The lease is its caller's to give back on failure.
+
+        Raises:
+            FencepostError: `not_found` where the permission or the conversation is gone; `regenerate_not_last`; of the
+                prompt, the bill or the model; `conversation_busy` where the lease was over too early.
+        """
+        material, documents = self._load(turn, trace)
+        turn = self._still_allowed(turn, material)
+        place_of(material)
+        turn = self._with_question(turn, material)
+        draft = self._draft(turn, material, documents, trace)
+        paid = self.paid(turn.site)
+        reply = paid.ask(draft.prompt, trace)
+        try:
+            outcome = _outcome(turn, paid, draft, reply, trace)
+        except FencepostError:
+            paid.settle(reply, trace)
+            raise
+        return self._settle(turn, material, outcome, lambda: paid.settle(reply, trace), trace)
+
+    def _load(self, turn: Turn, trace: Trace) -> tuple[TurnMaterial, DocumentSet]:
+        def load() -> TurnMaterial | None:
+            with trace.stage("load"):
+                return self.store.load(turn.scope, turn.claim.conversation_id, turn.site.budgets.messages)
+
+        def documents() -> DocumentSet:
+            with trace.stage("documents"):
+                return self._documents(turn.site, trace)
+
+        material, found = together(load, documents)
+        if material is None:
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        return material, found
+
+    def _documents(self, site: Site, trace: Trace) -> DocumentSet:
+        """Return a site's documents; none where it has none, or where they cannot be had: the turn goes on degraded."""
+        if not site.documents_url:
+            return NO_DOCUMENTS
+        try:
+            return self.documents(site).current(self.clock())
+        except FencepostError as error:
+            if error.code is not ErrorCode.DOCUMENTS_UNAVAILABLE:
+                raise
+        trace.degraded = True
+        return NO_DOCUMENTS
+
+    def _still_allowed(self, turn: Turn, material: TurnMaterial) -> Turn:
+        """Decide again where the membership is another one than at the claim: what was loaded is not shown before."""
+        if not isinstance(turn.caller, Member):
+            return turn
+        now = Member(turn.caller.org, turn.caller.user, material.membership)
+        scope = turn.scope
+        if material.membership is None or material.membership.version != scope.permission_version:
+            scope = self.decide(now, Action.CHAT, own(now))
+        return replace(turn, caller=now, scope=scope)
+
+    def _with_question(self, turn: Turn, material: TurnMaterial) -> Turn:
+        """Take the text of a question that is answered anew from its row."""
+        if turn.claim.regenerates is None:
+            return turn
+        asked = next((one for one in material.recent if one.id == turn.request.message_id), None)
+        if asked is None:
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        attachments = self.attached(turn.scope, asked.attachments) if asked.attachments else ()
+        request = replace(turn.request, message=asked.content, attachments=asked.attachments)
+        return replace(turn, request=request, attachments=attachments)
+
+    def _draft(self, turn: Turn, material: TurnMaterial, documents: DocumentSet, trace: Trace) -> Draft:
+        with trace.stage("assemble"):
+            draft = self.composer.draft_turn(turn.request, material, documents, turn.site, turn.attachments)
+        trace.sources = tuple(source.id for source in draft.prompt.sources)
+        trace.fetched = _fetched(turn, material, documents)
+        return draft
+
+    def _settle(
+        self, turn: Turn, material: TurnMaterial, outcome: Outcome, settle_bill: Callable[[], None], trace: Trace
+    ) -> TurnAnswer:
+        claim = turn.claim
+        what = settlement(claim, turn.request, material, outcome, self.clock())
+        refused, _ = together(lambda: self.store.settle(turn.scope, what), settle_bill)
+        if refused:
+            raise self._unsettled(turn, refused, trace)
+        trace.cited, trace.recorded = what.context.cited, True
+        return TurnAnswer(conversation_id=claim.conversation_id, message_id=turn.request.message_id, answer=what.answer)
+
+    def _unsettled(self, turn: Turn, refused: SettleRefused, trace: Trace) -> FencepostError:
+        """Return why an answer could not be stored. A denial is decided, and reported, like every other one."""
+        if refused.membership_ended and isinstance(turn.caller, Member):
+            now = replace(turn.caller, membership=refused.membership)
+            self.decide(now, Action.CHAT, own(now))
+        ended = refused.membership_ended or refused.gone
+        return FencepostError(ErrorCode.NOT_FOUND) if ended else self.leases.lost(trace)
+
+
+def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Trace) -> Outcome:
+    text, cited = draft.answer(reply.text)
+    return Outcome(
+        text=text,
+        cited=cited,
+        layers=draft.layers,
+        usage=reply.usage,
+        cost=paid.cost(reply),
+        model=paid.name,
+        prompt_version=VERSION,
+        permission_version=turn.scope.permission_version,
+        degraded=trace.degraded,
+    )
+
+
+def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet) -> Fetched:
+    return Fetched(
+        messages=len(material.recent),
+        facts=len(turn.site.pinned_facts) + len(material.facts),
+        summary_lines=len(material.summary.lines) if material.summary else 0,
+        attachments=len(turn.attachments),
+        sections_available=len(documents.sections),
+    )

@@ -1,0 +1,80 @@
+"""One paid call of the model, as both chats make it: never without a permit, and settled whatever comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.limits import Reservation
+from fencepost.domain.model_errors import ModelError
+from fencepost.domain.money import MicroDollars, Usage, cost
+from fencepost.domain.prompt import Prompt
+from fencepost.ports import Model
+from fencepost.services.billing import Billing
+from fencepost.services.trace import Trace
+
+TURN_SECONDS = 25.0
+"""From a request's arrival to the end of the model's call: the gateway waits 29 s, and the bill is settled after it."""
+LEAST_MODEL_SECONDS = 2.0
+"""With less left, the model is not asked at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model wrote, and the permit that it was written on."""
+
+    text: str
+    usage: Usage | None
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class PaidModel:
+    """A model, and the bill that its calls are on.
+
+    Attributes:
+        name: the model's, as the price table names it.
+    """
+
+    name: str
+    model: Model
+    billing: Billing
+
+    def ask(self, prompt: Prompt, trace: Trace) -> Reply:
+        """Reserve the worst case and make one call. The caller settles the reply; a call that failed is settled here.
+
+        Raises:
+            FencepostError: from the model it is a `ModelError`; `provider_timeout` before a permit is taken where no
+                time is left for the call.
+        """
+        if _seconds_left(trace) < LEAST_MODEL_SECONDS:
+            raise FencepostError(ErrorCode.PROVIDER_TIMEOUT)
+        reservation = self.billing.reserve(prompt, trace)
+        reply, usage = None, None
+        try:
+            reply = self._complete(prompt, reservation, trace)
+        except ModelError as error:
+            usage = error.usage
+            raise
+        finally:
+            if reply is None:
+                self.billing.settle(reservation, usage, trace)
+        return reply
+
+    def settle(self, reply: Reply, trace: Trace) -> None:
+        """Turn the reservation into what the reply cost."""
+        self.billing.settle(reply.reservation, reply.usage, trace)
+
+    def cost(self, reply: Reply) -> MicroDollars:
+        """Return what a reply costs: its worst case where the provider did not say what it counted."""
+        return reply.reservation.amount if reply.usage is None else cost(self.billing.price, reply.usage)
+
+    def _complete(self, prompt: Prompt, reservation: Reservation, trace: Trace) -> Reply:
+        with trace.stage("provider"):
+            completion = self.model.complete(prompt, within=_seconds_left(trace))
+        trace.stages["first_token"] = completion.first_token_seconds * 1_000
+        return Reply(completion.text, completion.usage, reservation)
+
+
+def _seconds_left(trace: Trace) -> float:
+    return TURN_SECONDS - trace.seconds()

@@ -1,0 +1,86 @@
+"""A site's own caps, under those of the whole deployment: a call needs a permit of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.domain.errors import FencepostError
+from fencepost.domain.ledger import require_payable
+from fencepost.domain.limits import Caps, Reservation
+from fencepost.domain.money import MicroDollars
+from fencepost.parallel import together
+from fencepost.ports import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class SharedReservation(Reservation):
+    """The deployment's permit, and the site's beside it."""
+
+    site: Reservation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLedger:
+    """Implements `fencepost.ports.Ledger` over the deployment's bill and one site's.
+
+    Both are asked at once. Where one refuses, what the other gave goes back. In between it counts in one and not in the
+    other, so near a cap a call may be refused that would have fitted; none is ever admitted that does not fit.
+
+    Attributes:
+        deployment: bears the caps that `reserve` is given.
+        site: bears `caps`.
+    """
+
+    deployment: Ledger
+    site: Ledger
+    caps: Caps
+
+    def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
+        """See `fencepost.ports.Ledger`. Where both refuse, the deployment's reason is given."""
+        require_payable(amount, self.caps)
+        ours, sites = together(
+            lambda: _outcome(lambda: self.deployment.reserve(amount, caps, now)),
+            lambda: _outcome(lambda: self.site.reserve(amount, self.caps, now)),
+        )
+        if isinstance(ours, Reservation) and isinstance(sites, Reservation):
+            return SharedReservation(ours.id, ours.day, ours.amount, ours.call_number, ours.committed, sites)
+        _give_back(self.deployment, ours)
+        _give_back(self.site, sites)
+        raise ours if isinstance(ours, FencepostError) else _error(sites)
+
+    def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
+        """See `fencepost.ports.Ledger`."""
+        self._both(reservation, lambda ledger, permit: ledger.settle(permit, actual))
+
+    def cancel(self, reservation: Reservation) -> None:
+        """See `fencepost.ports.Ledger`."""
+        self._both(reservation, lambda ledger, permit: ledger.cancel(permit))
+
+    def _both(self, reservation: Reservation, end: Callable[[Ledger, Reservation], None]) -> None:
+        sites = reservation.site if isinstance(reservation, SharedReservation) else None
+        if sites is None:
+            end(self.deployment, reservation)
+        else:
+            together(lambda: end(self.deployment, reservation), lambda: end(self.site, sites))
+
+
+def _outcome(reserve: Callable[[], Reservation]) -> Reservation | FencepostError:
+    try:
+        return reserve()
+    except FencepostError as error:
+        return error
+
+
+def _error(outcome: Reservation | FencepostError) -> FencepostError:
+    assert isinstance(outcome, FencepostError)  # noqa: S101 - one of the two refused, and the other one did not
+    return outcome
+
+
+def _give_back(ledger: Ledger, outcome: Reservation | FencepostError) -> None:
+    if isinstance(outcome, Reservation):
+        # A ledger that does not answer keeps it as committed: too much is counted, and never too little.
+        with suppress(FencepostError):
+            ledger.cancel(outcome)

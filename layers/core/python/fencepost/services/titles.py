@@ -1,0 +1,30 @@
+"""Give a conversation its title, from the first words of its first message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.domain.identity import Scope
+from fencepost.domain.jobs import Job
+from fencepost.domain.titles import title_of
+from fencepost.ports import ConversationStore, MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class TitleService:
+    """The job `Purpose.TITLE`. A title that is there stays, whoever gave it."""
+
+    conversations: ConversationStore
+    memory: MemoryStore
+
+    def run(self, scope: Scope, job: Job) -> None:
+        """Name the job's conversation.
+
+        Raises:
+            FencepostError: `conversations_unavailable`.
+        """
+        if not job.conversation or not job.incarnation:
+            return
+        first = self.conversations.messages(scope, job.conversation, after=None, limit=1, newest_first=False).items
+        if first:
+            self.memory.name_conversation(scope, job.conversation, job.incarnation, title_of(first[0].content))

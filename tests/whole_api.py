@@ -1,0 +1,86 @@
+"""The whole API over fakes: every route of `/v1`, and somebody's conversation, facts and files to be asked about."""
+
+from __future__ import annotations
+
+from fencepost.adapters.masking import PowertoolsMasker
+from fencepost.domain.identity import OrgRole
+from fencepost.domain.sites import LayerBudgets
+from fencepost.edge.admin import AdminRoutes
+from fencepost.edge.attachments import AttachmentRoutes
+from fencepost.edge.carry import CarryRoutes
+from fencepost.edge.cursors import Cursors
+from fencepost.edge.diagnostics import DiagnosticsRoutes
+from fencepost.edge.erase import EraseRoutes
+from fencepost.edge.exports import ExportRoutes
+from fencepost.edge.facts import FactRoutes
+from fencepost.edge.imports import ImportRoutes
+from fencepost.edge.router import Route
+from fencepost.edge.turns import TurnRoutes
+from fencepost.services.administration import Administration
+from fencepost.services.carry import CarryService
+from fencepost.services.diagnostics import DiagnosticsService
+from fencepost.services.erase import EraseService
+from fencepost.services.facts import FactService
+from fencepost.services.sites import SiteService
+from tests.api_world import DEFAULTS, ApiWorld
+from tests.fakes_carrying import FakeCarryStore
+from tests.fakes_diagnoses import FakeDiagnoses
+from tests.fakes_eraser import FakeEraser
+from tests.storage_world import StorageWorld
+from tests.turn_world import TurnWorld
+
+
+def whole_api() -> ApiWorld:
+    """Return the API. `root` is an admin of `acme`; Ann and `u1` have said something there."""
+    world = ApiWorld()
+    world.directory.grant("acme", "root", OrgRole.ADMIN)
+    turns = TurnWorld(clock=world.clock, events=world.events, directory=world.directory, shelf=world.store.shelf)
+    storage = StorageWorld(clock=world.clock, shelf=world.store.shelf, directory=world.directory, keys=world.keys)
+    talk = TurnRoutes(turns.service(), world.clock)
+    world.more_routes = (*talk.chat(), *talk.routes(), *_stored(world, storage), *_administration(world))
+    for scope in (world.scope(), world.member_scope("u1")):
+        world.converse(scope, "c1", 3)
+    return world
+
+
+def _stored(world: ApiWorld, storage: StorageWorld) -> tuple[Route, ...]:
+    sites = SiteService(world.directory, DEFAULTS)
+    erase = EraseService(
+        conversations=world.store,
+        eraser=FakeEraser(),
+        jobs=storage.jobs,
+        keys=world.keys,
+        events=world.events,
+        clock=world.clock,
+    )
+    carry = CarryService(
+        conversations=world.store,
+        memory=storage.memory,
+        store=FakeCarryStore(world.store, storage.memory, world.directory),
+        directory=world.directory,
+        sites=sites,
+        clock=world.clock,
+    )
+    return (
+        *FactRoutes(FactService(storage.memory, sites, world.clock)).routes(),
+        *EraseRoutes(erase).routes(),
+        *CarryRoutes(carry).routes(),
+        *ExportRoutes(storage.exports, world.clock).routes(),
+        *ImportRoutes(storage.imports, world.clock).routes(),
+        *AttachmentRoutes(storage.attachments, world.clock).routes(),
+    )
+
+
+def _administration(world: ApiWorld) -> tuple[Route, ...]:
+    diagnostics = DiagnosticsService(
+        conversations=world.store,
+        diagnoses=FakeDiagnoses(),
+        masker=PowertoolsMasker(),
+        keys=world.keys,
+        events=world.events,
+        clock=world.clock,
+    )
+    return (
+        *AdminRoutes(Administration(world.directory.administered, LayerBudgets(), world.clock)).routes(),
+        *DiagnosticsRoutes(diagnostics, Cursors(world.keys)).routes(),
+    )
