@@ -17,7 +17,10 @@ from tests.infrastructure.test_template import properties
 AWS_METRICS = {
     ("AWS/Lambda", "Errors"),
     ("AWS/Lambda", "Throttles"),
+    ("AWS/Lambda", "IteratorAge"),
     ("AWS/DynamoDB", "WriteThrottleEvents"),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage"),
+    ("AWS/SQS", "ApproximateNumberOfMessagesVisible"),
 }
 ALARMS = properties("AWS::CloudWatch::Alarm")
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text()
@@ -89,12 +92,45 @@ def test_the_runbook_names_no_alarm_that_does_not_exist() -> None:
 
 
 def test_every_table_is_watched_for_throttling() -> None:
-    watched = {
-        alarm["Dimensions"][0]["Value"]["Ref"]
+    assert watched("WriteThrottleEvents", "TableName") == properties("AWS::DynamoDB::Table").keys()
+
+
+def watched(metric: str, dimension: str) -> set[str]:
+    """Return the resources whose metric has an alarm."""
+    values = [
+        row["Value"]
         for alarm in ALARMS.values()
-        if alarm["MetricName"] == "WriteThrottleEvents"
-    }
-    assert watched == properties("AWS::DynamoDB::Table").keys()
+        for row in alarm["Dimensions"]
+        if alarm["MetricName"] == metric and row["Name"] == dimension
+    ]
+    return {value["Ref"] if "Ref" in value else value["GetAtt"].partition(".")[0] for value in values}
+
+
+def test_every_function_that_reaches_a_store_is_watched_for_errors() -> None:
+    assert watched("Errors", "FunctionName") == properties("AWS::Serverless::Function").keys() - {"MetaFunction"}
+
+
+def test_every_queue_of_dead_letters_is_watched_and_every_other_for_its_age() -> None:
+    queues = properties("AWS::SQS::Queue")
+    working = {name for name, queue in queues.items() if "RedrivePolicy" in queue}
+    assert watched("ApproximateNumberOfMessagesVisible", "QueueName") == queues.keys() - working
+    assert watched("ApproximateAgeOfOldestMessage", "QueueName") == working
+
+
+# The signals of conversations, each by the metric that its alarm watches.
+SIGNALS = {
+    "empty retrieval": Metric.EMPTY_RETRIEVALS,
+    "organisation mismatch": Metric.ORGANISATION_MISMATCHES,
+    "denial rate": Metric.DENIALS,
+    "cache key outside its scope": Metric.CACHE_KEY_FINDINGS,
+    "jobs refused at run time": Metric.JOBS_REFUSED,
+    "erase verifier findings": Metric.ERASURE_LEFTOVERS,
+}
+
+
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_each_signal_has_an_alarm(signal: str) -> None:
+    assert SIGNALS[signal] in {alarm["MetricName"] for alarm in ALARMS.values()}
 
 
 def test_the_forecast_adds_the_rest_of_the_day_at_this_hours_rate() -> None:

@@ -22,7 +22,12 @@ NO_VARIABLES = {"ANTHROPIC_API_KEY"}
 WILDCARD_RESOURCES = {
     "xray:PutTraceSegments": "X-Ray knows no resources",
     "xray:PutTelemetryRecords": "X-Ray knows no resources",
+    "dynamodb:ListStreams": "AWS lets it name no resource",
 }
+# What an operator sets up stays until an operator changes it.
+KEPT_UNTIL_CHANGED = {"DirectoryTable"}
+# Versions would keep what was erased.
+ERASABLE = {"ConversationsBucket"}
 type Resource = dict[str, Any]
 
 
@@ -47,26 +52,37 @@ def chat_variables() -> dict[str, Any]:
     return variables
 
 
-def test_every_setting_is_set_from_a_parameter_or_a_resource_and_nothing_else_is() -> None:
+def referenced(value: Any) -> str:
+    """Return what a variable is made of: a parameter, or a resource that may be conditional."""
+    if "If" in value:
+        _, wanted, otherwise = value["If"]
+        assert otherwise == ""
+        return str(wanted["GetAtt"].partition(".")[0])
+    return str(value["Ref"])
+
+
+@pytest.mark.parametrize("name", ["ChatFunction", "ApiFunction", "RelayFunction", "JobsFunction"])
+def test_every_setting_is_set_from_a_parameter_or_a_resource_and_nothing_else_is(name: str) -> None:
+    variables = FUNCTIONS[name]["Environment"]["Variables"]
     aliases = {field.alias for field in Settings.model_fields.values()}
-    assert set(chat_variables()) == aliases - NO_VARIABLES
+    assert set(variables) == aliases - NO_VARIABLES
     known = PARAMETERS.keys() | template.load()["Resources"].keys()
-    assert all(value["Ref"] in known for value in chat_variables().values())
+    assert all(referenced(value) in known for value in variables.values())
 
 
 def test_the_parameters_defaults_are_the_settings_defaults() -> None:
     environment = {
-        name: str(PARAMETERS[value["Ref"]]["Default"])
+        name: str(PARAMETERS[referenced(value)]["Default"])
         for name, value in chat_variables().items()
-        if value["Ref"] in PARAMETERS
+        if referenced(value) in PARAMETERS
     }
     assert load_settings(environment) == load_settings({})
 
 
 def test_a_parameter_that_is_a_setting_names_its_variable() -> None:
     for name, value in chat_variables().items():
-        if value["Ref"] in PARAMETERS:
-            assert PARAMETERS[value["Ref"]]["Description"] == name
+        if referenced(value) in PARAMETERS:
+            assert PARAMETERS[referenced(value)]["Description"] == name
 
 
 def test_every_parameter_is_used() -> None:
@@ -107,7 +123,16 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
             documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
             for document in [*documents, *([role["PolicyDocument"]] if "PolicyDocument" in role else [])]:
                 for statement in document["Statement"]:
-                    yield name, statement
+                    yield from ((name, either) for either in alternatives(statement))
+
+
+def alternatives(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a statement, or both of those that a condition chooses from."""
+    if "If" not in statement:
+        yield statement
+        return
+    _, *either = statement["If"]
+    yield from (one for one in either if one != {"Ref": "AWS::NoValue"})
 
 
 def as_list(value: Any) -> list[Any]:
@@ -148,19 +173,24 @@ def test_tables_are_on_demand_restorable_and_expire_items(name: str) -> None:
     table = resources("AWS::DynamoDB::Table")[name]
     assert table["Properties"]["BillingMode"] == "PAY_PER_REQUEST"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert (name in KEPT_UNTIL_CHANGED) != ("TimeToLiveSpecification" in table["Properties"])
+    if name not in KEPT_UNTIL_CHANGED:
+        assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert table["Properties"]["SSESpecification"] == {"SSEEnabled": True}
     assert table["DeletionPolicy"] == table["UpdateReplacePolicy"]
 
 
-def test_the_bill_outlives_the_stack() -> None:
-    assert resources("AWS::DynamoDB::Table")["LedgerTable"]["DeletionPolicy"] == "Retain"
+@pytest.mark.parametrize("name", ["LedgerTable", "DirectoryTable", "ConversationsTable"])
+def test_what_cannot_be_had_again_outlives_the_stack(name: str) -> None:
+    assert resources("AWS::DynamoDB::Table")[name]["DeletionPolicy"] == "Retain"
 
 
 @pytest.mark.parametrize("name", properties("AWS::S3::Bucket"))
-def test_buckets_are_private_versioned_and_tls_only(name: str) -> None:
+def test_buckets_are_private_encrypted_and_tls_only(name: str) -> None:
     bucket = properties("AWS::S3::Bucket")[name]
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert bucket["BucketEncryption"]
+    assert bucket.get("VersioningConfiguration") == (None if name in ERASABLE else {"Status": "Enabled"})
     policies = [
         policy["PolicyDocument"]["Statement"]
         for policy in properties("AWS::S3::BucketPolicy").values()
@@ -169,11 +199,18 @@ def test_buckets_are_private_versioned_and_tls_only(name: str) -> None:
     assert [row for rows in policies for row in rows if row["Effect"] == "Deny" and row["Sid"] == "TlsOnly"]
 
 
-def test_each_method_of_the_chat_is_named_and_reaches_the_function() -> None:
-    events = FUNCTIONS["ChatFunction"]["Events"].values()
-    methods = {event["Properties"]["Method"] for event in events}
-    assert methods == {"POST", "OPTIONS", "GET", "HEAD", "PUT", "PATCH", "DELETE"}
+@pytest.mark.parametrize(
+    ("function", "path", "methods"),
+    [
+        ("ChatFunction", "/api/ai-chat", {"POST", "OPTIONS", "GET", "HEAD", "PUT", "PATCH", "DELETE"}),
+        ("ChatFunction", "/v1/chat", {"POST", "OPTIONS", "GET", "PUT", "PATCH", "DELETE"}),
+        ("ApiFunction", "/v1/{proxy+}", {"POST", "OPTIONS", "GET", "PUT", "PATCH", "DELETE"}),
+    ],
+)
+def test_each_method_is_named_and_reaches_its_function(function: str, path: str, methods: set[str]) -> None:
+    events = FUNCTIONS[function]["Events"].values()
     assert {event["Type"] for event in events} == {"Api"}
+    assert {event["Properties"]["Method"] for event in events if event["Properties"]["Path"] == path} == methods
 
 
 GATEWAY_RESPONSES: dict[str, dict[str, Any]] = properties("AWS::Serverless::Api")["Api"]["GatewayResponses"]
@@ -201,9 +238,16 @@ def test_the_gateways_families_and_what_has_a_code_of_ours_are_covered() -> None
         "DEFAULT_4XX",
         "DEFAULT_5XX",
         "MISSING_AUTHENTICATION_TOKEN",
+        "INVALID_SIGNATURE",
+        "UNAUTHORIZED",
         "REQUEST_TOO_LARGE",
         "THROTTLED",
     }
+
+
+@pytest.mark.parametrize("kind", ["MISSING_AUTHENTICATION_TOKEN", "INVALID_SIGNATURE", "RESOURCE_NOT_FOUND"])
+def test_what_is_not_there_is_not_there_with_and_without_a_token(kind: str) -> None:
+    assert GATEWAY_RESPONSES[kind]["StatusCode"] == 404
 
 
 def test_the_gateway_waits_longer_than_the_function_and_the_function_than_the_provider() -> None:

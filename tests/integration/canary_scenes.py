@@ -31,11 +31,6 @@ PUBLIC = "canary-guide#1"
 
 SITE = DocumentSet((Section(PUBLIC, "Guide", "https://docs.example/guide", f"# Guide\n{DOCUMENT}\n"),), "0" * 64)
 HEADERS = {**JSON_TYPE, "user-agent": AGENT, "x-forwarded-for": ADDRESS, "x-fencepost-edge": "canary-forged-edge"}
-NOT_OF_THE_CHAT = {
-    ErrorCode.THROTTLED: "the gateway's",
-    ErrorCode.REQUEST_REFUSED: "the gateway's",
-    ErrorCode.NOT_FOUND: "the gateway's, and the meta function's, which logs nothing",
-}
 CANARIES = (
     "canary",
     ADDRESS,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from threading import Lock
 from typing import Any, cast
 from uuid import uuid4
 
@@ -24,6 +26,14 @@ from fencepost.domain.money import MicroDollars
 _PATIENT_READ_SECONDS = 60
 
 
+@cache
+def _session() -> Session:
+    return Session()
+
+
+_SESSION_LOCK = Lock()
+
+
 def connect(endpoint_url: str) -> DynamoDBClient:
     """Return a client that retries as production's does."""
     config = Config(
@@ -32,7 +42,9 @@ def connect(endpoint_url: str) -> DynamoDBClient:
         retries={"total_max_attempts": ATTEMPTS, "mode": "legacy"},
         max_pool_connections=64,
     )
-    return Session().client("dynamodb", endpoint_url=endpoint_url, config=config)
+    # A session reads the service's model once, which takes most of a second; it may make one client at a time.
+    with _SESSION_LOCK:
+        return _session().client("dynamodb", endpoint_url=endpoint_url, config=config)
 
 
 def create_table(client: DynamoDBClient) -> str:

@@ -14,6 +14,7 @@ from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.limits import Counter as Kind
 from fencepost.domain.limits import RateLimits
 from local.emulator import Emulator
 from tests.fakes import FakeKeys
@@ -121,6 +122,15 @@ def test_addresses_are_counted_apart_and_another_zone_is_the_same_moment(door: D
     assert door.admit(one, NOON) == "admitted"
     assert door.admit(one, NOON, "2001:db8:1:2::/64") == "admitted"
     assert door.admit(one, NOON.astimezone(tz=None)) == ErrorCode.RATE_LIMITED_DAY
+
+
+def test_what_calls_no_model_is_counted_apart_in_one_operation(door: Door) -> None:
+    operations = sent_operations(door.client)
+    chat, other = RateLimits(1, 1), RateLimits(1, 2, Kind.OTHER)
+    assert [door.admit(limits, NOON) for limits in (chat, other)] == ["admitted"] * 2
+    assert door.admit(chat, NOON + MINUTE) == ErrorCode.RATE_LIMITED_DAY
+    assert [door.admit(other, NOON + MINUTE) for _ in range(2)] == ["admitted", ErrorCode.RATE_LIMITED_DAY]
+    assert operations == ["UpdateItem"] * 5
 
 
 def test_the_table_holds_no_address_and_nothing_that_links_two_days(door: Door) -> None:

@@ -16,9 +16,14 @@ from local.emulator import Emulator
 @pytest.fixture
 def emulated(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
     monkeypatch.setenv("AWS_ENDPOINT_URL", emulator.endpoint_url)
-    secrets._provider.cache_clear()
+    _forget()
     yield emulator
-    secrets._provider.cache_clear()
+    _forget()
+
+
+def _forget() -> None:
+    for made in (secrets._client, secrets._provider, secrets._previous):
+        made.cache_clear()
 
 
 def test_a_rotated_key_is_followed_at_once_when_asked_for(emulated: Emulator) -> None:
@@ -37,3 +42,34 @@ def test_an_absent_secret_is_a_misconfiguration_that_does_not_name_it(emulated: 
         SecretKeys("no-such-secret").derive("history")
     assert failed.value.args == ("misconfigured",)
     assert failed.value.__suppress_context__
+
+
+def test_the_ring_holds_the_secret_before_the_last_rotation(emulated: Emulator) -> None:
+    name, manager = f"signing-{uuid4()}", emulated.client("secretsmanager")
+    manager.create_secret(Name=name, SecretString="first")
+    keys = SecretKeys(name)
+    first = keys.derive("tokens")
+    assert keys.ring("tokens") == (first,)
+    manager.put_secret_value(SecretId=name, SecretString="second")
+    assert keys.ring("tokens") == (first,), "copies are kept"
+    second, previous = keys.ring("tokens", anew=True)
+    assert previous == first != second == keys.derive("tokens")
+    manager.put_secret_value(SecretId=name, SecretString="third")
+    assert keys.ring("tokens", anew=True) == (keys.derive("tokens"), second)
+
+
+def test_an_absent_secret_has_no_ring(emulated: Emulator) -> None:
+    with pytest.raises(FencepostError, match=r"^misconfigured$"):
+        SecretKeys("no-such-secret").ring("tokens")
+
+
+def test_that_a_secret_was_never_rotated_is_remembered(emulated: Emulator) -> None:
+    name = f"signing-{uuid4()}"
+    emulated.client("secretsmanager").create_secret(Name=name, SecretString="first")
+    keys, sent = SecretKeys(name), list[str]()
+    secrets._client().meta.events.register(
+        "before-call.secretsmanager", lambda params, **_: sent.append(params["headers"]["X-Amz-Target"])
+    )
+    for _ in range(3):
+        keys.ring("tokens")
+    assert sent == ["secretsmanager.GetSecretValue"] * 2

@@ -1,0 +1,123 @@
+"""What a function's code asks of AWS, read from its source: the SDK's calls in every adapter that it is built with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from local.paths import ROOT
+
+CORE = ROOT / "layers" / "core" / "python"
+BOOTSTRAP = "fencepost.bootstrap"
+STORES = f"{BOOTSTRAP}.stores"
+# The SDK's methods, and the actions of `TransactWriteItems` and of presigned requests, each with IAM's name.
+ACTIONS = {
+    "get_item": "dynamodb:GetItem",
+    "batch_get_item": "dynamodb:BatchGetItem",
+    "query": "dynamodb:Query",
+    "put_item": "dynamodb:PutItem",
+    "update_item": "dynamodb:UpdateItem",
+    "delete_item": "dynamodb:DeleteItem",
+    "batch_write_item": "dynamodb:BatchWriteItem",
+    "Put": "dynamodb:PutItem",
+    "Update": "dynamodb:UpdateItem",
+    "Delete": "dynamodb:DeleteItem",
+    "ConditionCheck": "dynamodb:ConditionCheckItem",
+    "get_object": "s3:GetObject",
+    "put_object": "s3:PutObject",
+    "generate_presigned_post": "s3:PutObject",
+    "tagging": "s3:PutObjectTagging",
+    "delete_objects": "s3:DeleteObject",
+    "list_objects_v2": "s3:ListBucket",
+    "send_message_batch": "sqs:SendMessage",
+    "change_message_visibility": "sqs:ChangeMessageVisibility",
+    "assume_role": "sts:AssumeRole",
+}
+# `DeleteObjects` names its keys under this word, too.
+_NOT_A_TRANSACTION = {"fencepost.adapters.s3_blobs"}
+
+
+def modules_of(function: str) -> frozenset[str]:
+    """Return the modules of `bootstrap` that build a function."""
+    return frozenset(_closure(_tree(ROOT / "functions" / function / "app.py"), BOOTSTRAP))
+
+
+def adapters_of(function: str) -> frozenset[str]:
+    """Return the adapters' modules that a function is built with; of the stores, those that it takes."""
+    found: set[str] = set()
+    for module in modules_of(function):
+        tree = _tree(_path(module))
+        found.update(_stores_taken(tree) if module != STORES else ())
+        found.update(_imports(tree, "fencepost.adapters") if module != STORES else ())
+    return frozenset(found.union(*(_closure(_tree(_path(name)), "fencepost.adapters") for name in found)))
+
+
+def actions_of(module: str) -> frozenset[str]:
+    """Return the actions that one module asks for."""
+    return frozenset(ACTIONS[word] for word in _words(_tree(_path(module)), module) if word in ACTIONS)
+
+
+def _words(tree: ast.AST, module: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value in {"Put", "Update", "Delete", "ConditionCheck"} and module in _NOT_A_TRANSACTION:
+                continue
+            yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "update":
+            yield "update_item"
+
+
+def _stores_taken(tree: ast.AST) -> Iterator[str]:
+    """Yield the adapters behind each property of `Stores` that is read."""
+    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for name, module in _stores().items():
+        if name in read:
+            yield module
+
+
+@cache
+def _stores() -> dict[str, str]:
+    tree = _tree(_path(STORES))
+    homes = {
+        alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    (stores,) = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    found = {"blobs": "fencepost.adapters.s3_blobs"}
+    for method in stores.body:
+        if isinstance(method, ast.FunctionDef):
+            for node in ast.walk(method):
+                if isinstance(node, ast.Name) and node.id.startswith("DynamoDb"):
+                    found[method.name] = str(homes[node.id])
+    return found
+
+
+def _closure(tree: ast.AST, package: str) -> Iterator[str]:
+    seen: set[str] = set()
+    waiting = list(_imports(tree, package))
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            yield module
+            waiting.extend(_imports(_tree(_path(module)), package))
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package):
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if _path(name).exists() else node.module for name in inner)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _path(module: str) -> Path:
+    folder = CORE / module.replace(".", "/")
+    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")

@@ -1,0 +1,271 @@
+"""Each function's role against the code that the function is built with: no action too many, and none too few."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.adapters.dynamodb import keys
+from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
+from fencepost.domain.jobs import Purpose
+from fencepost.domain.memory import FactState
+from tests.infrastructure.code_calls import actions_of, adapters_of
+from tests.infrastructure.test_template import alternatives, as_list, properties
+
+ROLES = properties("AWS::IAM::Role")
+FUNCTIONS = {"chat": "ChatRole", "api": "ApiRole", "relay": "RelayRole", "jobs": "JobsRole"}
+HOMES = {
+    "dynamodb.limiter": "LimitsTable",
+    "dynamodb.ledger": "LedgerTable",
+    "dynamodb.audit": "AuditTable",
+    "dynamodb.directory": "DirectoryTable",
+    "dynamodb.directory_admin": "DirectoryTable",
+    "dynamodb.site_origins": "DirectoryTable",
+    "s3": "DocumentsBucket",
+    "s3_blobs": "ConversationsBucket",
+    "sqs": "JobsQueue",
+    "sqs_retries": "JobsQueue",
+    "dynamodb.tenant": "OrganisationRole",
+}
+"""What an adapter reaches; all others in `dynamodb` reach the conversations' table."""
+ALSO_IN_THE_DIRECTORY = {
+    "dynamodb.turns": {"dynamodb:BatchGetItem"},
+    "dynamodb.turn_actions": {"dynamodb:ConditionCheckItem"},
+}
+"""A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
+NO_SDK_OF_ITS_OWN = {"dynamodb.client", "pinned_http"}
+NOT_USED = {
+    "chat": {"dynamodb.directory_admin", "dynamodb.archive"},
+    "jobs": {
+        "dynamodb.directory_admin",
+        "dynamodb.site_origins",
+        "dynamodb.limiter",
+        "s3",
+        "dynamodb.carrying",
+        "dynamodb.turn_actions",
+        "sqs",
+    },
+}
+"""What a function imports along with something else, and never calls: no role has to allow it."""
+LASTING_BLOBS = {"chat": {"s3:DeleteObject", "s3:PutObjectTagging"}}
+LAMBDAS_OWN = {
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+    "secretsmanager:GetSecretValue",
+    "dynamodb:DescribeStream",
+    "dynamodb:GetRecords",
+    "dynamodb:GetShardIterator",
+    "dynamodb:ListStreams",
+    "sqs:ReceiveMessage",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+}
+"""What the runtime and event sources ask for, and secrets, which have a test of their own."""
+
+type Grants = Mapping[str, set[str]]
+
+
+def granted(role: str, *, by_tenant_role: bool = False) -> Grants:
+    """Return the actions that a role allows, by the resource."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for policy in ROLES[role]["Policies"]:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            for chosen in chosen_of(statement, by_tenant_role=by_tenant_role):
+                for resource in as_list(chosen["Resource"]):
+                    found[name_of(resource)].update(set(as_list(chosen["Action"])) - LAMBDAS_OWN)
+    return {name: actions for name, actions in found.items() if actions}
+
+
+def chosen_of(statement: dict[str, Any], *, by_tenant_role: bool) -> Iterator[dict[str, Any]]:
+    if "If" not in statement:
+        yield statement
+        return
+    condition, wanted, otherwise = statement["If"]
+    assert condition == "HasTenantRole"
+    chosen = wanted if by_tenant_role else otherwise
+    if chosen != {"Ref": "AWS::NoValue"}:
+        yield chosen
+
+
+def name_of(resource: Any) -> str:
+    if resource == "*":
+        return "*"
+    text = next(iter(resource.values()))
+    found = re.search(r"\w+", text)
+    assert found
+    return found[0]
+
+
+def asked(function: str) -> Grants:
+    """Return the actions that a function's code asks for, by the resource."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for module in adapters_of(function):
+        adapter = module.removeprefix("fencepost.adapters.")
+        if adapter in NO_SDK_OF_ITS_OWN | NOT_USED.get(function, set()) | {"dynamodb.tenant"}:
+            continue
+        actions = actions_of(module)
+        if actions:
+            home = HOMES.get(adapter, "ConversationsTable")
+            found[home].update(actions - LASTING_BLOBS.get(function, set()))
+        found["DirectoryTable"].update(ALSO_IN_THE_DIRECTORY.get(adapter, set()))
+    return {name: actions for name, actions in found.items() if actions}
+
+
+def test_the_code_is_read_at_all() -> None:
+    assert asked("chat")["LedgerTable"] == {"dynamodb:UpdateItem"}
+    assert asked("api")["ConversationsBucket"] >= {"s3:DeleteObject", "s3:GetObject"}
+    assert asked("relay") == {"JobsQueue": {"sqs:SendMessage"}}
+    assert asked("meta") == {}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_allows_what_its_functions_code_asks_for_and_nothing_else(function: str) -> None:
+    allowed = dict(granted(FUNCTIONS[function]))
+    # The event source writes there what the function could not handle.
+    allowed.pop("RelayDeadLetters", None)
+    # Listing is what makes S3 say that an object is absent, rather than that it may not be seen.
+    for bucket in ("DocumentsBucket", "ConversationsBucket"):
+        if bucket in allowed:
+            allowed[bucket] -= {"s3:ListBucket"}
+    wanted = {name: actions - {"s3:ListBucket"} for name, actions in asked(function).items()}
+    assert allowed == wanted
+
+
+@pytest.mark.parametrize("function", ["chat", "api", "jobs"])
+def test_with_the_tenant_role_no_function_reaches_what_people_said_by_itself(function: str) -> None:
+    allowed = granted(FUNCTIONS[function], by_tenant_role=True)
+    assert allowed["OrganisationRole"] == {"sts:AssumeRole", "sts:TagSession"}
+    assert not allowed.keys() & {"ConversationsTable", "ConversationsBucket"}
+
+
+def test_the_tenant_role_allows_what_the_functions_together_ask_for() -> None:
+    allowed = granted("OrganisationRole")
+    for name in ("ConversationsTable", "ConversationsBucket"):
+        assert allowed[name] == set().union(*(asked(function).get(name, set()) for function in FUNCTIONS))
+    assert allowed["DirectoryTable"] == set().union(*ALSO_IN_THE_DIRECTORY.values())
+    assert allowed.keys() == {"ConversationsTable", "ConversationsBucket", "DirectoryTable"}
+
+
+@pytest.mark.parametrize(
+    ("role", "secrets"),
+    [
+        ("ChatRole", {"ProviderSecret", "SigningSecret", "EdgeSecret"}),
+        ("ApiRole", {"ProviderSecret", "SigningSecret", "EdgeSecret"}),
+        ("JobsRole", {"ProviderSecret", "SigningSecret"}),
+        ("RelayRole", set()),
+        ("MetaRole", set()),
+        ("OrganisationRole", set()),
+    ],
+)
+def test_a_role_reads_the_secrets_that_its_function_needs(role: str, secrets: set[str]) -> None:
+    read = {
+        name_of(resource)
+        for policy in ROLES[role]["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        for chosen in alternatives(statement)
+        if "secretsmanager:GetSecretValue" in as_list(chosen["Action"])
+        for resource in as_list(chosen["Resource"])
+    }
+    assert read == secrets
+
+
+# The second wall: what a session of one organisation may name.
+
+
+def scope(org: str, owner: str) -> Scope:
+    caller = Visitor(org, "docs", owner)
+    return authorize(caller, Action.READ, own(caller))
+
+
+def leading_keys(org: str, owner: str, name: str) -> set[str]:
+    """Return the partition of every key that can be made from a scope."""
+    of = scope(org, owner)
+    made = (
+        keys.conversation_row(of, name),
+        keys.message_row(of, name, 1),
+        keys.pointer_row(of, name),
+        *(keys.fact_row(of, state, name) for state in FactState),
+        keys.job_row(of, name),
+        keys.file_row(of, name),
+        keys.import_row(of, name),
+        keys.block_row(of, name, 1),
+        keys.work_row(of, name, Purpose.TITLE),
+        keys.erased_row(of),
+        keys.gone_row(of, name),
+        keys.diagnosis_row(of, name),
+        keys.look_row(of, name, "2026", "0"),
+        keys.membership_row(org, owner),
+    )
+    return {str(key["pk"]["S"]) for key in made}
+
+
+def statements_of_the_tenant_role() -> list[dict[str, Any]]:
+    (policy,) = ROLES["OrganisationRole"]["Policies"]
+    rows: list[dict[str, Any]] = policy["PolicyDocument"]["Statement"]
+    return rows
+
+
+def pattern(text: str, org: str) -> str:
+    """Return what IAM compares with, for a session that bears this tag."""
+    filled = text.replace("${aws:PrincipalTag/org}", org).replace("${!aws:PrincipalTag/org}", org)
+    assert "${aws" not in filled
+    return filled
+
+
+def may_name(org: str, leading_key: str) -> bool:
+    patterns = {
+        wanted
+        for row in statements_of_the_tenant_role()
+        for wanted in row.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", ())
+    }
+    (only,) = patterns
+    return fnmatchcase(leading_key, pattern(only, org))
+
+
+def may_touch(org: str, name: str) -> bool:
+    (resource,) = [row["Resource"]["Sub"] for row in statements_of_the_tenant_role() if "Sub" in row["Resource"]]
+    return fnmatchcase(f"bucket/{name}", pattern(resource.replace("${ConversationsBucket.Arn}", "bucket"), org))
+
+
+orgs = st.from_regex(r"[a-z0-9][a-z0-9-]{0,62}", fullmatch=True)
+names = st.text(min_size=1, max_size=30)
+
+
+@given(org=orgs, owner=names, name=names)
+def test_a_session_may_name_every_key_and_object_of_its_organisation(org: str, owner: str, name: str) -> None:
+    assert all(may_name(org, key) for key in leading_keys(org, owner, name))
+    assert may_touch(org, f"{keys.object_prefix(scope(org, owner))}{name}")
+
+
+@given(org=orgs, other=orgs, owner=names, name=names)
+def test_a_session_may_name_no_key_and_no_object_of_another(org: str, other: str, owner: str, name: str) -> None:
+    if org != other:
+        assert not any(may_name(org, key) for key in leading_keys(other, owner, name))
+        assert not may_touch(org, f"{keys.object_prefix(scope(other, owner))}{name}")
+
+
+@pytest.mark.parametrize(("org", "other"), [("acme", "acme-2"), ("a", "aa"), ("acme-2", "acme")])
+def test_names_that_begin_alike_are_kept_apart(org: str, other: str) -> None:
+    assert not any(may_name(org, key) for key in leading_keys(other, "v1", "c1"))
+    assert not may_touch(org, f"{other}/v1/x")
+
+
+def test_a_request_that_names_no_key_is_refused() -> None:
+    for row in statements_of_the_tenant_role():
+        if any(action.startswith("dynamodb:") for action in as_list(row["Action"])):
+            assert row["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"}
+
+
+def test_nobody_gets_a_session_without_the_tag_or_with_another() -> None:
+    (trust,) = ROLES["OrganisationRole"]["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Condition"] == {
+        "StringLike": {"aws:RequestTag/org": "?*"},
+        "ForAllValues:StringEquals": {"aws:TagKeys": ["org"]},
+    }

@@ -1,0 +1,24 @@
+"""A town for each module, and the search for markers after each of its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.isolation.town import Town
+from tests.stack import Stack
+
+
+@pytest.fixture(scope="module")
+def town(stack: Stack) -> Town:
+    return Town(stack)
+
+
+@pytest.fixture(autouse=True)
+def nobody_sees_anybody_elses_words(town: Town) -> Iterator[None]:
+    town.stack.provider.reset()
+    yield
+    assert town.mixed_prompts() == []
+    assert town.told_to_others() == []
+    assert town.logged() == []
