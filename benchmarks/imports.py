@@ -115,7 +115,8 @@ def rows() -> Iterator[Row]:
     yield compare("chat: import and init for a snapshot, against both SDKs", "chat", SDKS, **snapshot)
     yield compare("chat: import and init without SnapStart, against both SDKs", "chat", SDKS)
     yield compare("chat: import and init without SnapStart, against boto3 alone", "chat", AWS_SDK)
-    yield compare("meta: import and init, against boto3 alone", "meta", AWS_SDK)
+    for function in ("api", "relay", "jobs", "meta"):
+        yield compare(f"{function}: import and init without SnapStart, against boto3 alone", function, AWS_SDK)
     yield from limiter_path()
 
 

@@ -14,16 +14,16 @@ from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
 from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.assembly import Budgets, Nonces, assemble
 from fencepost.domain.conversation import Question
 from fencepost.domain.documents import DocumentSet
 from fencepost.domain.sections import split_document
+from fencepost.domain.stack import Budgets, Nonces, assemble, stateless
 from fencepost.domain.tokens import count_tokens
 
 SITE = "https://docs.example"
 QUESTIONS = 40
 BUDGETS = Budgets(documents_tokens=60_000, history_tokens=16_000, max_output_tokens=1_024)
-NONCES = Nonces("c" * 32, "f" * 32)
+NONCES = Nonces(documents="d" * 32, facts="a" * 32, summary="b" * 32, fresh="f" * 32)
 
 
 def main() -> None:
@@ -46,7 +46,8 @@ def _prompt_tokens(documents: DocumentSet) -> list[int]:
     ranker = FullTextRanker()
     step = max(1, len(documents.sections) // QUESTIONS)
     questions = [Question(section.title) for section in documents.sections[::step]]
-    return [assemble(question, documents, ranker.rank, BUDGETS, NONCES).input_tokens for question in questions]
+    layers = (stateless(question, documents) for question in questions)
+    return [assemble(each, ranker.rank, BUDGETS, NONCES).input_tokens for each in layers]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""A stored conversation in memory: what a turn finds, its prompt, and what it leaves behind. Shared by benchmarks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from fencepost.adapters.fts import FullTextRanker
+from fencepost.adapters.secrets import SecretKeys
+from fencepost.domain.conversation import Role
+from fencepost.domain.documents import DocumentSet
+from fencepost.domain.fence import NONCE_CHARACTERS
+from fencepost.domain.memory import Fact, FactState, Summary
+from fencepost.domain.messages import Conversation, Message, MessageStatus, OpenTurn
+from fencepost.domain.prompt import Prompt
+from fencepost.domain.sites import LayerBudgets, Site
+from fencepost.domain.stack import Budgets
+from fencepost.domain.summaries import (
+    PROMPT_VERSION,
+    content_hash,
+    kept_lines,
+    next_step,
+    settled,
+    summary_prompt,
+    wanted_through,
+)
+from fencepost.domain.turns import TurnMaterial, TurnRequest
+from fencepost.services.composition import Composer, Draft
+
+MODEL = "claude-haiku-5-5"
+SITE = Site(org="demo", id="docs", key="demo", budgets=LayerBudgets())
+KEYS = SecretKeys("signing", api_key="any", read=lambda _name, _anew: "a signing secret")
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+COMPOSER = Composer(keys=KEYS, ranker=FullTextRanker(), budgets=Budgets.of(SITE.budgets), unsigned="accept")
+_NONCE = "0" * NONCE_CHARACTERS
+
+
+@dataclass(slots=True)
+class Talk:
+    """One conversation, summarised as a job would: when its window has left messages behind."""
+
+    documents: DocumentSet
+    facts: tuple[Fact, ...] = ()
+    messages: list[Message] = field(default_factory=list)
+    summary: Summary | None = None
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the next message."""
+        return len(self.messages) + 1
+
+    def draft(self, question: str) -> Draft:
+        """Return the turn of a question."""
+        opened = OpenTurn(message_id=f"m{self.next_seq}", seq=self.next_seq, holder="h", until=NOW)
+        row = Conversation(
+            id="c",
+            site=SITE.id,
+            incarnation="i",
+            title="",
+            created_at=NOW,
+            updated_at=NOW,
+            next_seq=self.next_seq,
+            open_turn=opened,
+        )
+        recent = tuple(self.messages[-SITE.budgets.messages :])
+        material = TurnMaterial(conversation=row, recent=recent, summary=self.summary, facts=self.facts)
+        request = TurnRequest(message=question, message_id=opened.message_id, conversation_id=row.id)
+        return COMPOSER.draft_turn(request, material, self.documents, SITE)
+
+    def settle(self, question: str, answer: str) -> None:
+        """Store an exchange."""
+        seq = self.next_seq
+        asked = self._message(seq, Role.USER, question, MessageStatus.ANSWERED)
+        self.messages += [asked, self._message(seq + 1, Role.ASSISTANT, answer, MessageStatus.COMPLETE, seq)]
+
+    def summarise(self, complete: Callable[[Prompt], str]) -> None:
+        """Extend the summary as far as the next window leaves messages behind."""
+        recent = self.messages[-SITE.budgets.messages :]
+        through = wanted_through(recent, self.next_seq, SITE.budgets)
+        while step := next_step(self.summary, settled(self.messages), through):
+            lines = kept_lines(complete(summary_prompt(step, _NONCE)), step, SITE.budgets.summary_tokens)
+            last = step.added[-1].seq
+            self.summary = Summary(
+                id=f"s{last}",
+                lines=lines,
+                first_seq=1,
+                last_seq=last,
+                content_hash=content_hash(self.messages[:last]),
+                prompt_version=PROMPT_VERSION,
+                model=MODEL,
+                created_at=NOW,
+            )
+
+    def _message(
+        self, seq: int, role: Role, content: str, status: MessageStatus, reply_to: int | None = None
+    ) -> Message:
+        name = f"m{seq}" if reply_to is None else f"m{reply_to}.1"
+        return Message(id=name, seq=seq, role=role, content=content, created_at=NOW, status=status, reply_to=reply_to)
+
+
+def pinned(*texts: str) -> tuple[Fact, ...]:
+    """Return facts that a visitor pinned."""
+    numbers = itertools.count(1)
+    return tuple(
+        Fact(id=f"f{next(numbers)}", text=text, state=FactState.PINNED, pinned_by="owner", created_at=NOW)
+        for text in texts
+    )
