@@ -1,6 +1,6 @@
 # Everything here installs what it needs: Python 3.13 or uv is enough to start from.
 .DEFAULT_GOAL := help
-.PHONY: help dev chat site member token pseudonym test check invoke bench build deploy requirements clean
+.PHONY: help dev chat ingest site member token pseudonym test test-opensearch check invoke bench build deploy requirements clean
 
 UV := local/uv
 PYTHON := .venv/bin/python
@@ -11,10 +11,10 @@ ARCHITECTURE ?= arm64
 
 export PYTHONPATH := layers/core/python:.
 export SAM_CLI_TELEMETRY := 0
-export ARCHITECTURE EVENT FUNCTION ID KEY KIND M ORG ORIGINS PORT ROLE SITE
+export ARCHITECTURE EVENT FUNCTION ID KEY KIND M ORG ORIGINS PORT ROLE SITE SRC
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 dev: .venv/.synced ## Start the local cloud on http://127.0.0.1:8787 (PORT=, FENCEPOST_STATE_DIR=)
 	@$(PYTHON) -m local.up
@@ -22,13 +22,19 @@ dev: .venv/.synced ## Start the local cloud on http://127.0.0.1:8787 (PORT=, FEN
 chat: .venv/.synced ## Send one message to it: make chat M="How do I get started?"
 	@$(PYTHON) -m local.chat
 
-site: .venv/.synced ## Make or change a site: make site ORG=acme SITE=docs ORIGINS=https://acme.example (KEY=)
+ingest: .venv/.synced ## Let it answer from documents: make ingest SRC=docs/ (a file or an address, too; ORG=, SITE=)
+	@$(PYTHON) -m local.ingest
+
+site: .venv/.synced ## Make or change a site: make site ORG=acme SITE=docs ORIGINS=https://acme.example (KEY=, PROFILE=)
 	@$(PYTHON) -m local.site
 
 # The shell's own USER is whoever is logged in, and never meant.
 member token: export MEMBER := $(if $(filter command%,$(origin USER)),$(USER))
 
-member: .venv/.synced ## Set a membership: make member ORG=acme USER=u1 ROLE=member (admin, none)
+# The default profile is what `make deploy` deploys; a directory on AWS is changed only where one is named.
+member site: export DEPLOYED := $(if $(filter command%,$(origin PROFILE)),$(PROFILE))
+
+member: .venv/.synced ## Set a membership: make member ORG=acme USER=u1 ROLE=member (admin, none; PROFILE=)
 	@$(PYTHON) -m local.member
 
 token: .venv/.synced ## Print a member's token: make -s token USER=u1 (ORG=acme)
@@ -39,9 +45,13 @@ pseudonym: .venv/.synced ## Print what logs call something: make -s pseudonym KI
 
 test: .venv/.synced ## Run all tests
 	@$(PYTHON) -m local.prepare
-	@$(PYTHON) -m pytest -m cloud & cloud=$$!; \
-		$(PYTHON) -m pytest -m "not cloud" --numprocesses 2 --dist loadscope; rest=$$?; \
-		wait $$cloud && exit $$rest
+	@$(PYTHON) -m pytest -m cloud tests/e2e tests/integration & cloud=$$!; \
+		$(PYTHON) -m pytest -m "not cloud" tests/integration & stores=$$!; \
+		$(PYTHON) -m pytest tests/unit tests/infrastructure; rest=$$?; \
+		wait $$stores && wait $$cloud && exit $$rest
+
+test-opensearch: .venv/.synced ## Run the index's tests on a real OpenSearch: OPENSEARCH_URL, a container or a node of our own
+	@$(PYTHON) -m local.opensearch_node
 
 check: .venv/.synced $(SAM) ## Lint, type-check and validate everything
 	.venv/bin/ruff check
@@ -67,7 +77,8 @@ deploy: build $(SAM) ## Deploy to AWS: make deploy PROFILE=prod
 
 requirements: ## Export the dependency layer's requirements from uv.lock
 	$(UV) export --quiet --frozen --no-dev --no-emit-project --no-annotate --no-header \
-		--prune boto3 --prune botocore --prune pycparser --output-file layers/deps/requirements.txt
+		--prune boto3 --prune botocore --prune pycparser --prune opensearch-protobufs --prune python-dateutil --prune urllib3 \
+		--output-file layers/deps/requirements.txt
 
 clean: ## Remove what was built and installed, but no data
 	rm -rf .aws-sam .venv .venvs .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

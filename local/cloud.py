@@ -105,7 +105,7 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
     with folder.claimed(), _listening(port) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gateway = Gateway(frozenset(urlsplit(origin).netloc for origin in parameters.origins(url)))
-        chosen = parameters.local(environment, url)
+        chosen = parameters.local(environment, url, folder.path)
         members = issuer.create_app(Issuer.of(folder.path))
         with _serving(create_app(gateway, _stand_in(environment), members), listener):
             say("Building the functions …")

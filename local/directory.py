@@ -1,10 +1,12 @@
-"""The running stack's directory, as the operator of this machine changes it."""
+"""A stack's directory as its operator changes it: the running local cloud's, or with `PROFILE=` a deployed one's."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -18,16 +20,16 @@ from fencepost.services.administration import Administration
 from local.deploy import STACK
 from local.emulator import client
 from local.paths import state_folder
+from local.profiles import profile
 from local.state import StateFolder
 from local.trouble import Trouble
 
 DEMO = "demo"
 """The organisation that a fresh local cloud has, its site, and the site's public key."""
 
-_SENTENCES = {
-    ErrorCode.SITE_KEY_TAKEN: "This public key belongs to another site: choose one with KEY=.",
-    ErrorCode.CONVERSATIONS_UNAVAILABLE: "The local cloud does not answer: is `make dev` still running?",
-}
+_KEY_TAKEN = "This public key belongs to another site: choose one with KEY=."
+_LOCAL_SILENT = "The local cloud does not answer: is `make dev` still running?"
+_DEPLOYED_SILENT = "The stack's table does not answer: may these credentials read and write its items?"
 
 
 def administration(endpoint_url: str) -> Administration:
@@ -37,14 +39,30 @@ def administration(endpoint_url: str) -> Administration:
         Trouble: it does not answer.
     """
     try:
-        stack = client("cloudformation", endpoint_url).describe_stacks(StackName=STACK)["Stacks"][0]
+        return _administration(partial(client, endpoint_url=endpoint_url), STACK)
     except (BotoCoreError, ClientError):
-        raise Trouble(_SENTENCES[ErrorCode.CONVERSATIONS_UNAVAILABLE]) from None
-    outputs = {row["OutputKey"]: row["OutputValue"] for row in stack["Outputs"]}
-    dynamodb = client("dynamodb", endpoint_url)
-    return Administration(
-        DynamoDbDirectoryAdmin(outputs["DirectoryTableName"], lambda: dynamodb), LayerBudgets(), utc_now
-    )
+        raise Trouble(_LOCAL_SILENT) from None
+
+
+def deployed(name: str) -> Administration:
+    """Return what changes the directory of the stack that a profile deployed, with the caller's AWS credentials.
+
+    Raises:
+        Trouble: there is no such profile, or its stack cannot be read; the text gives AWS's reason.
+    """
+    chosen = profile(name)
+    try:
+        return _administration(chosen.client, chosen.stack)
+    except (BotoCoreError, ClientError) as error:
+        raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None
+
+
+def _administration(connect: Callable[[str], Any], stack: str) -> Administration:
+    described = connect("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
+    outputs = {row["OutputKey"]: row["OutputValue"] for row in described["Outputs"]}
+    dynamodb = connect("dynamodb")
+    directory = DynamoDbDirectoryAdmin(outputs["DirectoryTableName"], lambda: dynamodb)
+    return Administration(directory, LayerBudgets(), utc_now)
 
 
 def operator(org: str) -> Scope:
@@ -62,17 +80,32 @@ def seed(directory: Administration, origins: Iterable[str]) -> None:
         directory.put_site(scope, replace(site, origins=tuple(dict.fromkeys((*wanted, *site.origins)))))
 
 
-def change(act: Callable[[Administration], str]) -> int:
-    """Run a command on the running stack's directory, print what it returns, and return the exit code."""
+def change(act: Callable[[Administration, Mapping[str, str]], str], environment: Mapping[str, str]) -> int:
+    """Run a command on a directory, print what it returns, and return the exit code.
+
+    Args:
+        act: the command; it is given the directory and the environment.
+        environment: `DEPLOYED` names the profile whose stack is meant; without it, it is the running local cloud.
+    """
+    name = environment.get("DEPLOYED", "")
     try:
-        print(act(administration(StateFolder(state_folder()).serving().endpoint_url)))
+        print(act(deployed(name) if name else _running(), environment))
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return trouble.exit_code
     except FencepostError as error:
-        print(_SENTENCES.get(error.code, f"The directory was not changed: {error.code}"), file=sys.stderr)
+        print(_sentence(error.code, _DEPLOYED_SILENT if name else _LOCAL_SILENT), file=sys.stderr)
         return 1
     return 0
+
+
+def _running() -> Administration:
+    return administration(StateFolder(state_folder()).serving().endpoint_url)
+
+
+def _sentence(code: ErrorCode, silent: str) -> str:
+    known = {ErrorCode.SITE_KEY_TAKEN: _KEY_TAKEN, ErrorCode.CONVERSATIONS_UNAVAILABLE: silent}
+    return known.get(code, f"The directory was not changed: {code}")
 
 
 def named(variable: str, value: str, example: str) -> str:

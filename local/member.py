@@ -1,4 +1,4 @@
-"""`make member ORG=acme USER=u1 ROLE=member|admin|none`: set somebody's membership."""
+"""`make member ORG=acme USER=u1 ROLE=member|admin|none`: set somebody's membership; with `PROFILE=`, on AWS."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _ROLES = {"admin": OrgRole.ADMIN, "member": OrgRole.MEMBER, "none": None}
 
 def put(directory: Administration, environment: Mapping[str, str]) -> str:
     """Store the membership, with its organisation where that is new, and return a sentence about it.
+
+    The operator may do what no admin may: make the first one, and end the last.
 
     Raises:
         Trouble: a variable is missing or wrong.
@@ -46,4 +48,4 @@ def subject(environment: Mapping[str, str], example: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(change(lambda directory: put(directory, os.environ)))
+    sys.exit(change(put, os.environ))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import platform
 from collections.abc import Mapping
+from pathlib import Path
 
 from fencepost.settings import InvalidSettings, load_settings
 from local import issuer, template
@@ -13,6 +14,7 @@ from local.trouble import Trouble
 PROVIDER_PATH = "/_local/provider"
 SITE_PATH = "/_local/site"
 ISSUER_PATH = "/_local/issuer"
+INDEX_FILE = "index.sqlite"
 # Each instance of a function is a process that unpacks its layers; the front door makes further requests wait.
 CONCURRENCY = 4
 
@@ -51,11 +53,12 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
             raise Trouble(f"There is no setting {name}.{hint} README.md lists them all.", exit_code=2)
 
 
-def local(environment: Mapping[str, str], url: str) -> dict[str, str]:
-    """Return the parameters of a local deployment behind the front door at `url`.
+def local(environment: Mapping[str, str], url: str, folder: Path) -> dict[str, str]:
+    """Return the parameters of a local deployment behind the front door at `url`, with its data in a folder.
 
     Without a key and without an endpoint the provider is the stand-in; without a site the documents are the sample's;
-    without an OpenID provider members' tokens are the local issuer's.
+    without an OpenID provider members' tokens are the local issuer's. The index is a file, and the embedder the
+    machine's own.
 
     Raises:
         Trouble: a variable is invalid.
@@ -65,6 +68,9 @@ def local(environment: Mapping[str, str], url: str) -> dict[str, str]:
         "AnthropicApiKey": "local",
         "DocsSiteUrl": f"{url}{SITE_PATH}",
         "DocsAllowLoopback": "true",
+        "Index": "embedded",
+        "IndexPath": str(folder / INDEX_FILE),
+        "Embedder": "local",
         "ReservedConcurrency": str(CONCURRENCY),
         "Architecture": machine(),
         # The front door already makes requests wait; what the gateway turned away would be news of this machine alone.

@@ -10,13 +10,10 @@ credentials; `make deploy` ends with it.
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-import boto3
-
-from local.paths import ROOT
+from local.profiles import profile
 
 ALIAS = "live"
 
@@ -40,11 +37,10 @@ def functions_of(client: Any, stack: str) -> list[str]:
     return sorted(row["PhysicalResourceId"] for row in rows if row["ResourceType"] == "AWS::Lambda::Function")
 
 
-def main(profile: str) -> None:
+def main(name: str) -> None:
     """Release the stack of a profile."""
-    deployed = tomllib.loads((ROOT / "samconfig.toml").read_text())[profile]["deploy"]["parameters"]
-    session = boto3.Session(region_name=deployed.get("region"))
-    release(session.client("lambda"), functions_of(session.client("cloudformation"), deployed["stack_name"]))
+    deployed = profile(name)
+    release(deployed.client("lambda"), functions_of(deployed.client("cloudformation"), deployed.stack))
 
 
 if __name__ == "__main__":

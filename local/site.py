@@ -1,4 +1,7 @@
-"""`make site ORG=acme SITE=docs ORIGINS=https://acme.example`: make or change a site, and print its public key."""
+"""`make site ORG=acme SITE=docs ORIGINS=https://acme.example`: make or change a site, and print its public key.
+
+With `PROFILE=` it is one of the stack on AWS.
+"""
 
 from __future__ import annotations
 
@@ -48,4 +51,4 @@ def _origins(text: str) -> tuple[Origin, ...]:
 
 
 if __name__ == "__main__":
-    sys.exit(change(lambda directory: put(directory, os.environ)))
+    sys.exit(change(put, os.environ))

@@ -66,5 +66,7 @@ def defaults(function: str) -> dict[str, str]:
 def _references(function: str) -> Iterator[tuple[str, str]]:
     environment = load()["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
     for name, value in environment.items():
-        if isinstance(value, dict) and value.get("Ref") in load()["Parameters"]:
-            yield name, value["Ref"]
+        # What a condition may make of our own is otherwise the parameter's.
+        chosen = value["If"][-1] if isinstance(value, dict) and "If" in value else value
+        if isinstance(chosen, dict) and chosen.get("Ref") in load()["Parameters"]:
+            yield name, chosen["Ref"]

@@ -48,6 +48,6 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[emulators.Emu
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Yield the deployed template with its front door and its stand-in for the provider."""
     folder = StateFolder(tmp_path_factory.mktemp("stack"))
-    with started(folder, 0, _ROOMY, print) as cloud, httpx.Client(timeout=60, trust_env=False) as http:
+    with started(folder, 0, _ROOMY, print) as cloud, httpx.Client(timeout=150, trust_env=False) as http:
         http.base_url = httpx.URL(cloud.url)
         yield Stack(cloud, http, StandIn(f"{cloud.url}/_local/provider", http))

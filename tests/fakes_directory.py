@@ -139,6 +139,11 @@ class FakeDirectoryAdmin:
         with self._rows.call("put_membership", scope):
             return self._rows.write(replace(membership, org=scope.org))
 
+    def put_membership_under(self, scope: Scope, membership: Membership, admin: str) -> Membership | None:
+        with self._rows.call("put_membership_under", scope):
+            known = self._rows.memberships.get((scope.org, admin))
+            return self._rows.write(replace(membership, org=scope.org)) if known and known.administers else None
+
     def memberships(self, scope: Scope) -> tuple[Membership, ...]:
         with self._rows.call("memberships", scope):
             return tuple(row for (org, _), row in sorted(self._rows.memberships.items()) if org == scope.org)

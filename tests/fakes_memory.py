@@ -104,12 +104,16 @@ class FakeMemory:
             self.update(scope, replace(row, summarised_through=summary.last_seq))
             return True
 
-    def drop_summary(self, scope: Scope, conversation_id: str) -> None:
+    def drop_summary(self, scope: Scope, conversation_id: str, remaining: Summary | None = None) -> None:
         with self.faults.call():
-            self._summaries.pop(_place(scope, conversation_id), None)
-            row = self.conversation(scope, conversation_id)
-            if row:
-                self.update(scope, replace(row, summarised_through=0))
+            place, row = _place(scope, conversation_id), self.conversation(scope, conversation_id)
+            summary = self._summaries.get(place)
+            if row is None or (remaining and (summary is None or summary.id != remaining.id)):
+                return
+            self._summaries.pop(place, None)
+            if remaining:
+                self._summaries[place] = remaining
+            self.update(scope, replace(row, summarised_through=0))
 
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
         with self.faults.call():
@@ -187,7 +191,7 @@ class FakeJobs:
             if row is None or job.incarnation not in (None, row.incarnation):
                 return None
             if held and held.until > lease.now and held.holder != lease.holder:
-                return None
+                raise FencepostError(ErrorCode.CONVERSATION_BUSY)
             self._work[_place(scope, conversation_id), job.purpose] = (lease, through)
             return through
 

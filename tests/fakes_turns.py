@@ -11,7 +11,7 @@ from fencepost.domain.identity import Membership, Scope
 from fencepost.domain.memory import Fact, Summary
 from fencepost.domain.messages import Conversation, Message, MessagePointer, MessageStatus, OpenTurn
 from fencepost.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial, revision_of
-from tests.fakes_conversations import Shelf, owned
+from tests.fakes_conversations import Owned, Shelf, owned
 from tests.fakes_memory import Faults
 
 
@@ -28,6 +28,8 @@ class FakeTurns:
         summaries: by the conversation's id.
         facts: pinned ones, of every owner.
         claims: every claim that was tried.
+        made_for: by question and key, the revision that was made for it.
+        erased_files: of every owner.
     """
 
     shelf: Shelf = field(default_factory=Shelf)
@@ -36,6 +38,8 @@ class FakeTurns:
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     claims: list[Claim] = field(default_factory=list)
+    made_for: dict[tuple[Owned, str], int] = field(default_factory=dict)
+    erased_files: set[str] = field(default_factory=set)
 
     def claim(self, scope: Scope, claim: Claim) -> ClaimRefused | None:
         with self.faults.call():
@@ -95,12 +99,14 @@ class FakeTurns:
             self._store(scope, replace(row, open_turn=None))
             return True
 
-    def stored_answer(self, scope: Scope, pointer: MessagePointer) -> Message | None:
+    def stored_answer(self, scope: Scope, pointer: MessagePointer, key: str | None = None) -> Message | None:
         with self.faults.call():
-            answers = self.shelf.answers.get(owned(scope, pointer.message_id), {})
-            if not answers:
+            place = owned(scope, pointer.message_id)
+            answers = self.shelf.answers.get(place, {})
+            revision = self.made_for.get((place, key)) if key else max(answers, default=None)
+            if revision is None:
                 return None
-            seq, _ = answers[max(answers)]
+            seq, _ = answers[revision]
             rows = self._rows(scope, pointer.conversation_id)
             return next(message for message in rows if message.seq == seq)
 
@@ -112,7 +118,8 @@ class FakeTurns:
         row = self.shelf.conversations.get(owned(scope, claim.conversation_id))
         pointer = self.shelf.pointers.get(owned(scope, claim.message_id))
         blocked, known = self._is_blocked(claim, row), self._is_known(scope, claim, pointer)
-        if not (changed or blocked or known):
+        lost = _is_new(claim) and not self.erased_files.isdisjoint(claim.attachments)
+        if not (changed or blocked or known or lost):
             return None
         absent = known and pointer is None
         return ClaimRefused(
@@ -120,6 +127,7 @@ class FakeTurns:
             conversation=row if blocked else None,
             gone=(blocked and row is None) or absent,
             pointer=pointer if known else None,
+            files_gone=lost,
         )
 
     def _is_blocked(self, claim: Claim, row: Conversation | None) -> bool:
@@ -133,10 +141,11 @@ class FakeTurns:
         return turn is not None and turn.holder != claim.holder
 
     def _is_known(self, scope: Scope, claim: Claim, pointer: MessagePointer | None) -> bool:
-        if claim.resumes is None and claim.answers_seq is None:
+        if _is_new(claim):
             return pointer is not None
-        answers = self.shelf.answers.get(owned(scope, claim.message_id), {})
-        return pointer is None or (claim.regenerates or 1) in answers
+        place = owned(scope, claim.message_id)
+        made = claim.key is not None and (place, claim.key) in self.made_for
+        return pointer is None or made or (claim.regenerates or 1) in self.shelf.answers.get(place, {})
 
     def _take(self, scope: Scope, claim: Claim) -> None:
         row = claim.begins or self.shelf.conversations[owned(scope, claim.conversation_id)]
@@ -149,10 +158,11 @@ class FakeTurns:
                 holder=claim.holder,
                 until=claim.until,
                 regenerates=claim.regenerates,
+                key=claim.key,
             )
         days = row.keep_days if claim.resumes else claim.keep_days
         self._store(scope, replace(row, open_turn=turn, keep_days=days))
-        if claim.resumes is None and claim.answers_seq is None:
+        if _is_new(claim):
             self._write(scope, row.id, _pending(claim, row.next_seq))
             pointer = MessagePointer(claim.message_id, row.id, 0, claim.fingerprint)
             self.shelf.pointers[owned(scope, claim.message_id)] = pointer
@@ -168,6 +178,8 @@ class FakeTurns:
                 self._write(scope, row.id, replace(message, status=MessageStatus.SUPERSEDED))
         self._write(scope, row.id, answer)
         self.shelf.answers.setdefault(place, {})[revision_of(answer)] = (answer.seq, settlement.context)
+        if settlement.key:
+            self.made_for[place, settlement.key] = revision_of(answer)
         self.shelf.pointers[place] = replace(self.shelf.pointers[place], seq=settlement.question_seq)
         self._store(scope, replace(row, open_turn=None, next_seq=answer.seq + 1, updated_at=settlement.now))
 
@@ -187,6 +199,10 @@ class FakeTurns:
 
     def _store(self, scope: Scope, row: Conversation) -> None:
         self.shelf.conversations[owned(scope, row.id)] = row
+
+
+def _is_new(claim: Claim) -> bool:
+    return claim.resumes is None and claim.answers_seq is None
 
 
 def _is_member(scope: Scope) -> bool:

@@ -10,6 +10,7 @@ from fencepost.domain.conversation import Role
 from fencepost.domain.events import Event, JobEvent
 from fencepost.domain.identity import Action, Membership, OrgRole, Scope, Visitor, authorize, own
 from fencepost.domain.jobs import Job, Purpose
+from fencepost.domain.memory import Summary
 from fencepost.domain.messages import Conversation, Message, MessageStatus
 from fencepost.domain.prompt import Prompt
 from fencepost.domain.sites import LayerBudgets, Site
@@ -226,3 +227,10 @@ class JobsWorld:
         runner = self.runner()
         for job in jobs:
             runner.run(job)
+
+
+def summary_of(world: JobsWorld) -> Summary:
+    """Return the summary that is there."""
+    summary = world.memory.summary(scope_of(), "c1")
+    assert summary is not None
+    return summary

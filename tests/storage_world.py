@@ -207,9 +207,13 @@ class StorageWorld:
         assert bundle is not None
         return bundle
 
-    def bring(self, scope: Scope, bundle: bytes) -> dict[str, int]:
+    def move(self, scope: Scope, name: str, site: str) -> None:
+        """Put a conversation on another site."""
+        self.shelf.conversations[owned(scope, name)] = replace(self.row(scope, name), site=site)
+
+    def bring(self, scope: Scope, bundle: bytes, site: str = "docs") -> dict[str, int]:
         """Import a bundle, and return what was counted."""
-        record = self.imports.take(scope, "docs", bundle)
+        record = self.imports.take(scope, site, bundle)
         self.run(scope, self.imports.run)
         return self.imports.state(scope, record.id).progress
 

@@ -26,6 +26,7 @@ from fencepost.services.composition import Composer
 from fencepost.services.leases import Leases
 from fencepost.services.sites import SiteService
 from fencepost.services.trace import Trace
+from fencepost.services.turn_recall import TurnRecall
 from fencepost.services.turns import TurnService
 from tests.chat_world import BUDGETS, MODEL, NOON, SMALL_SITE, WIDE_CAPS, FakeDocuments, FakeEvents, FakeModel
 from tests.fakes import FakeKeys, FakeLedger, Fault, FixedClock
@@ -103,6 +104,7 @@ class TurnWorld:
     """Everything that outlives a process.
 
     Attributes:
+        recall: finds passages; None where there is no index.
         answered_on: the sites whose bill, model and caps the turns asked for, in order.
     """
 
@@ -116,6 +118,7 @@ class TurnWorld:
     documents: FakeDocuments = field(default_factory=lambda: FakeDocuments(SMALL_SITE))
     site: Site = DEFAULTS
     attached: Callable[[Scope, Sequence[str]], Sequence[AttachedText]] = no_files
+    recall: TurnRecall | None = None
     answered_on: list[Site] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
     on_pause: Callable[[], None] = lambda: None
@@ -163,6 +166,7 @@ class TurnWorld:
                 attached=self.attached,
                 clock=self.clock,
                 decide=Authorizer(keys, self.events, "turn"),
+                recall=self.recall,
             ),
             conversations=process.mortal(self.conversations, "conversations"),
             directory=process.mortal(self.directory, "directory"),

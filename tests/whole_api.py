@@ -10,6 +10,7 @@ from fencepost.edge.attachments import AttachmentRoutes
 from fencepost.edge.carry import CarryRoutes
 from fencepost.edge.cursors import Cursors
 from fencepost.edge.diagnostics import DiagnosticsRoutes
+from fencepost.edge.documents import DocumentRoutes
 from fencepost.edge.erase import EraseRoutes
 from fencepost.edge.exports import ExportRoutes
 from fencepost.edge.facts import FactRoutes
@@ -18,11 +19,13 @@ from fencepost.edge.router import Route
 from fencepost.edge.turns import TurnRoutes
 from fencepost.services.administration import Administration
 from fencepost.services.carry import CarryService
+from fencepost.services.corpus import CorpusService
 from fencepost.services.diagnostics import DiagnosticsService
 from fencepost.services.erase import EraseService
 from fencepost.services.facts import FactService
 from fencepost.services.sites import SiteService
 from tests.api_world import DEFAULTS, ApiWorld
+from tests.corpus_world import CorpusWorld
 from tests.fakes_carrying import FakeCarryStore
 from tests.fakes_diagnoses import FakeDiagnoses
 from tests.fakes_eraser import FakeEraser
@@ -37,7 +40,13 @@ def whole_api() -> ApiWorld:
     turns = TurnWorld(clock=world.clock, events=world.events, directory=world.directory, shelf=world.store.shelf)
     storage = StorageWorld(clock=world.clock, shelf=world.store.shelf, directory=world.directory, keys=world.keys)
     talk = TurnRoutes(turns.service(), world.clock)
-    world.more_routes = (*talk.chat(), *talk.routes(), *_stored(world, storage), *_administration(world))
+    world.more_routes = (
+        *talk.chat(),
+        *talk.routes(),
+        *_stored(world, storage),
+        *_administration(world),
+        *documents(world, CorpusWorld(clock=world.clock)),
+    )
     for scope in (world.scope(), world.member_scope("u1")):
         world.converse(scope, "c1", 3)
     return world
@@ -84,3 +93,11 @@ def _administration(world: ApiWorld) -> tuple[Route, ...]:
         *AdminRoutes(Administration(world.directory.administered, LayerBudgets(), world.clock)).routes(),
         *DiagnosticsRoutes(diagnostics, Cursors(world.keys)).routes(),
     )
+
+
+def documents(world: ApiWorld, corpus: CorpusWorld) -> tuple[Route, ...]:
+    """Return the routes of documents, of which `c1` is one."""
+    corpus.add("# Guide\n\nInstall it.", document_id="c1")
+    service = CorpusService(store=corpus.store, blobs=corpus.blobs, queue=corpus.queue, clock=world.clock)
+    sites = world.directory.sites
+    return DocumentRoutes(service, lambda org, site: (org, site) in sites, Cursors(world.keys), world.clock).routes()

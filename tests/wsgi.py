@@ -50,4 +50,5 @@ def _headers(environ: WSGIEnvironment) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith("HTTP_") or name == "CONTENT_TYPE"
     }
-    return {name: value for name, value in headers.items() if value}
+    # WSGI names a content type where none was sent; any other header may be empty.
+    return {name: value for name, value in headers.items() if value or name != "CONTENT_TYPE"}

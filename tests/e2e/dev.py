@@ -17,7 +17,7 @@ from local.paths import ROOT
 
 _UP = re.compile(r"Fencepost is up: (http://127\.0\.0\.1:\d+)")
 _START_SECONDS = 240.0
-_STOP_SECONDS = 60.0
+_STOP_SECONDS = 120.0
 
 
 @dataclass
@@ -107,7 +107,7 @@ def processes_of(folder: Path) -> list[str]:
     return [command for command in found if command]
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+def eventually(holds: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait until something holds."""
     deadline = time.monotonic() + seconds
     while not holds():

@@ -71,4 +71,4 @@ def test_the_dashboard_and_the_alarms_are_deployed(stack: Stack) -> None:
     body = json.loads(cloudwatch.get_dashboard(DashboardName=board["DashboardName"])["DashboardBody"])
     assert body["widgets"]
     alarms = cloudwatch.describe_alarms()["MetricAlarms"]
-    assert {alarm["Namespace"] for alarm in alarms} == {"Fencepost", "AWS/Lambda", "AWS/DynamoDB"}
+    assert {alarm["Namespace"] for alarm in alarms} == {"Fencepost", "AWS/Lambda", "AWS/DynamoDB", "AWS/SQS"}

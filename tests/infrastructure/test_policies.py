@@ -12,15 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb import corpus_keys, keys
 from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
 from fencepost.domain.jobs import Purpose
 from fencepost.domain.memory import FactState
-from tests.infrastructure.code_calls import actions_of, adapters_of
+from tests.infrastructure.code_calls import HELPERS, actions_of, adapters_of
 from tests.infrastructure.test_template import alternatives, as_list, properties
 
 ROLES = properties("AWS::IAM::Role")
-FUNCTIONS = {"chat": "ChatRole", "api": "ApiRole", "relay": "RelayRole", "jobs": "JobsRole"}
+WORK = {"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"}
+"""What jobs do to a document's rows."""
+FUNCTIONS = {
+    "chat": "ChatRole",
+    "api": "ApiRole",
+    "relay": "RelayRole",
+    "jobs": "JobsRole",
+    "schedule": "ScheduleRole",
+}
 HOMES = {
     "dynamodb.limiter": "LimitsTable",
     "dynamodb.ledger": "LedgerTable",
@@ -28,6 +36,8 @@ HOMES = {
     "dynamodb.directory": "DirectoryTable",
     "dynamodb.directory_admin": "DirectoryTable",
     "dynamodb.site_origins": "DirectoryTable",
+    "dynamodb.corpus": "CorpusTable",
+    "dynamodb.embeddings": "CorpusTable",
     "s3": "DocumentsBucket",
     "s3_blobs": "ConversationsBucket",
     "sqs": "JobsQueue",
@@ -40,9 +50,10 @@ ALSO_IN_THE_DIRECTORY = {
     "dynamodb.turn_actions": {"dynamodb:ConditionCheckItem"},
 }
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
-NO_SDK_OF_ITS_OWN = {"dynamodb.client", "pinned_http"}
+NO_SDK_OF_ITS_OWN = {"dynamodb.client", "pinned_http", *(name.partition("adapters.")[2] for name in HELPERS)}
 NOT_USED = {
-    "chat": {"dynamodb.directory_admin", "dynamodb.archive"},
+    "chat": {"dynamodb.directory_admin", "dynamodb.archive", "dynamodb.embeddings"},
+    "api": {"dynamodb.embeddings"},
     "jobs": {
         "dynamodb.directory_admin",
         "dynamodb.site_origins",
@@ -50,11 +61,18 @@ NOT_USED = {
         "s3",
         "dynamodb.carrying",
         "dynamodb.turn_actions",
-        "sqs",
     },
 }
 """What a function imports along with something else, and never calls: no role has to allow it."""
-LASTING_BLOBS = {"chat": {"s3:DeleteObject", "s3:PutObjectTagging"}}
+NEVER_CALLED = {
+    # A turn's objects last.
+    ("chat", "s3_blobs"): {"s3:DeleteObject", "s3:PutObjectTagging"},
+    # Who answers reads what was found, who administers and who sweeps changes documents' rows: jobs do the rest.
+    ("chat", "dynamodb.corpus"): {*WORK, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"},
+    ("api", "dynamodb.corpus"): WORK,
+    ("schedule", "dynamodb.corpus"): {*WORK, "dynamodb:BatchGetItem"},
+}
+"""What an adapter does for other functions than this one."""
 LAMBDAS_OWN = {
     "logs:CreateLogStream",
     "logs:PutLogEvents",
@@ -113,7 +131,7 @@ def asked(function: str) -> Grants:
         actions = actions_of(module)
         if actions:
             home = HOMES.get(adapter, "ConversationsTable")
-            found[home].update(actions - LASTING_BLOBS.get(function, set()))
+            found[home].update(actions - NEVER_CALLED.get((function, adapter), set()))
         found["DirectoryTable"].update(ALSO_IN_THE_DIRECTORY.get(adapter, set()))
     return {name: actions for name, actions in found.items() if actions}
 
@@ -138,19 +156,47 @@ def test_a_role_allows_what_its_functions_code_asks_for_and_nothing_else(functio
     assert allowed == wanted
 
 
-@pytest.mark.parametrize("function", ["chat", "api", "jobs"])
-def test_with_the_tenant_role_no_function_reaches_what_people_said_by_itself(function: str) -> None:
-    allowed = granted(FUNCTIONS[function], by_tenant_role=True)
+TENANTS = {"ConversationsTable", "ConversationsBucket", "CorpusTable"}
+"""What holds what organisations have."""
+
+
+@pytest.mark.parametrize("function", ["chat", "api", "jobs", "schedule"])
+def test_with_the_tenant_role_no_function_reaches_what_organisations_have_by_itself(function: str) -> None:
+    allowed = dict(granted(FUNCTIONS[function], by_tenant_role=True))
     assert allowed["OrganisationRole"] == {"sts:AssumeRole", "sts:TagSession"}
-    assert not allowed.keys() & {"ConversationsTable", "ConversationsBucket"}
+    # The agenda has no organisation, and holds keys alone.
+    agenda = allowed.pop("CorpusTable", None)
+    assert agenda == ({"dynamodb:Query"} if function == "schedule" else None)
+    assert not allowed.keys() & TENANTS
+
+
+def test_the_schedule_reads_the_agenda_alone_of_what_has_no_scope() -> None:
+    (query,) = [
+        statement
+        for policy in ROLES["ScheduleRole"]["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "dynamodb:Query" in as_list(statement.get("Action"))
+    ]
+    assert query["Resource"] == {"Sub": "${CorpusTable.Arn}/index/agenda"}
+    (agenda,) = properties("AWS::DynamoDB::Table")["CorpusTable"]["GlobalSecondaryIndexes"]
+    assert agenda["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 
 def test_the_tenant_role_allows_what_the_functions_together_ask_for() -> None:
     allowed = granted("OrganisationRole")
-    for name in ("ConversationsTable", "ConversationsBucket"):
+    for name in TENANTS:
         assert allowed[name] == set().union(*(asked(function).get(name, set()) for function in FUNCTIONS))
     assert allowed["DirectoryTable"] == set().union(*ALSO_IN_THE_DIRECTORY.values())
-    assert allowed.keys() == {"ConversationsTable", "ConversationsBucket", "DirectoryTable"}
+    assert allowed.keys() == {*TENANTS, "DirectoryTable"}
+
+
+@pytest.mark.parametrize(("adapter", "policy"), [("bedrock", "EmbeddingPolicy"), ("opensearch.cluster", "IndexPolicy")])
+def test_who_embeds_and_who_searches_is_allowed_to(adapter: str, policy: str) -> None:
+    built_with = {f"fencepost.adapters.{adapter}" in adapters_of(function) for function in FUNCTIONS}
+    assert built_with == {True, False}
+    for function, role in FUNCTIONS.items():
+        allowed = [row["If"][1]["Ref"] for row in ROLES[role]["ManagedPolicyArns"]]
+        assert (policy in allowed) == (f"fencepost.adapters.{adapter}" in adapters_of(function)), function
 
 
 @pytest.mark.parametrize(
@@ -160,6 +206,7 @@ def test_the_tenant_role_allows_what_the_functions_together_ask_for() -> None:
         ("ApiRole", {"ProviderSecret", "SigningSecret", "EdgeSecret"}),
         ("JobsRole", {"ProviderSecret", "SigningSecret"}),
         ("RelayRole", set()),
+        ("ScheduleRole", set()),
         ("MetaRole", set()),
         ("OrganisationRole", set()),
     ],
@@ -202,6 +249,11 @@ def leading_keys(org: str, owner: str, name: str) -> set[str]:
         keys.diagnosis_row(of, name),
         keys.look_row(of, name, "2026", "0"),
         keys.membership_row(org, owner),
+        corpus_keys.document_row(of, name),
+        corpus_keys.work_row(of, name),
+        corpus_keys.chunk_row(of, name, name),
+        corpus_keys.places_row(of, name, 1, "0"),
+        corpus_keys.embedding_row(of, name, name),
     )
     return {str(key["pk"]["S"]) for key in made}
 
@@ -242,6 +294,7 @@ names = st.text(min_size=1, max_size=30)
 def test_a_session_may_name_every_key_and_object_of_its_organisation(org: str, owner: str, name: str) -> None:
     assert all(may_name(org, key) for key in leading_keys(org, owner, name))
     assert may_touch(org, f"{keys.object_prefix(scope(org, owner))}{name}")
+    assert may_touch(org, f"{corpus_keys.object_prefix(scope(org, owner))}{name}")
 
 
 @given(org=orgs, other=orgs, owner=names, name=names)
@@ -249,6 +302,7 @@ def test_a_session_may_name_no_key_and_no_object_of_another(org: str, other: str
     if org != other:
         assert not any(may_name(org, key) for key in leading_keys(other, owner, name))
         assert not may_touch(org, f"{keys.object_prefix(scope(other, owner))}{name}")
+        assert not may_touch(org, f"{corpus_keys.object_prefix(scope(other, owner))}{name}")
 
 
 @pytest.mark.parametrize(("org", "other"), [("acme", "acme-2"), ("a", "aa"), ("acme-2", "acme")])

@@ -56,8 +56,7 @@ def referenced(value: Any) -> str:
     """Return what a variable is made of: a parameter, or a resource that may be conditional."""
     if "If" in value:
         _, wanted, otherwise = value["If"]
-        assert otherwise == ""
-        return str(wanted["GetAtt"].partition(".")[0])
+        return str(otherwise["Ref"] if otherwise else wanted["GetAtt"].partition(".")[0])
     return str(value["Ref"])
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -13,8 +14,10 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HTTPHeaders
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.conversation_rows import conversation_item
 from fencepost.adapters.dynamodb.rows import from_item, to_item
 from fencepost.domain.identity import Action, Member, Membership, OrgRole, Scope, Visitor, authorize, own
+from fencepost.domain.jobs import Job, Purpose
 from fencepost.domain.messages import Conversation, Message
 from tests.integration.tables import connect
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 BY_UPDATE = "by_update"
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 class RawBody(BytesIO):
@@ -41,6 +45,21 @@ def visitor_scope(org: str = "acme", visitor: str = "v1", action: Action = Actio
     """Return the scope of an anonymous owner of an organisation's site `docs`."""
     caller = Visitor(org, "docs", visitor)
     return authorize(caller, action, own(caller))
+
+
+def job_for(scope: Scope, **changes: object) -> Job:
+    """Return a job of the owner's about their conversation `c1`."""
+    job = Job(
+        org=scope.org,
+        owner=scope.owner,
+        actor=scope.owner,
+        purpose=Purpose.SUMMARISE,
+        permission_version=0,
+        created_at=NOW,
+        conversation="c1",
+        incarnation="i1",
+    )
+    return replace(job, **changes)  # type: ignore[arg-type]  # fields by name
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,13 @@ class ConversationTables:
         """Make somebody a member, and return the scope of their own data."""
         caller = Member(org, user, self.grant(org, user))
         return authorize(caller, action, own(caller))
+
+    def begin(self, scope: Scope, **changes: object) -> Conversation:
+        """Store the row of a conversation, `c1` where it is not named, that has eight messages."""
+        row = Conversation(id="c1", site="docs", incarnation="i1", title="", created_at=NOW, updated_at=NOW, next_seq=9)
+        row = replace(row, **changes)  # type: ignore[arg-type]  # fields by name
+        self.client.put_item(TableName=self.conversations, Item=conversation_item(scope, row))
+        return row
 
     def conflict(self, operation: str, times: int) -> list[str]:
         """Let an operation meet a transaction on its way so many times; what it met is added to the list."""

@@ -91,11 +91,12 @@ class ErasureWorld:
         self.blobs.put(scope, objects.export_bundle(job_id), b"zip", "application/zip")
         return record
 
-    def attach(self, scope: Scope, file_id: str) -> None:
-        """Store a file."""
+    def attach(self, scope: Scope, file_id: str, *used_by: str) -> None:
+        """Store a file that was attached in these conversations."""
         state = AttachmentState.READY
         attachment = Attachment(id=file_id, name="a.txt", content_type=PLAIN, size=4, state=state, created_at=NOON)
-        self.put(attachment, keys.file_row(scope, file_id))
+        users: dict[str, AttributeValueTypeDef] = {"used_by": {"SS": used_by}} if used_by else {}
+        self.put(attachment, keys.file_row(scope, file_id) | users)
         self.blobs.put(scope, objects.attachment(file_id), b"text", PLAIN)
         self.blobs.put(scope, objects.attachment_text(file_id), b"text", PLAIN)
 

@@ -43,11 +43,6 @@ def look(at: datetime = NOON, name: str = "d1") -> Look:
     return Look(diagnosis_id=name, at=at, what="messages", from_seq=1)
 
 
-@pytest.fixture(scope="module")
-def tables(emulator: Emulator) -> ConversationTables:
-    return open_conversation_tables(emulator.endpoint_url)
-
-
 @pytest.fixture
 def store(emulator: Emulator) -> DynamoDbDiagnoses:
     return DynamoDbDiagnoses(open_conversation_tables(emulator.endpoint_url).conversations, client(emulator))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 
 from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.remains import Remains
+from fencepost.adapters.dynamodb.removal import Removal
 from fencepost.domain import objects
 from fencepost.domain.identity import Action, Scope
 from fencepost.domain.jobs import Purpose
@@ -64,6 +65,76 @@ def test_a_bundle_whose_export_died_before_it_said_so_is_found(world: ErasureWor
     assert world.eraser.leftovers(scope, "doomed") == {"objects": 1}
     assert world.eraser.sweep(scope, "doomed", PLENTY) == {"objects": 1}
     assert [*world.blobs.names(scope, "")] == ["exports/living.zip"]
+
+
+def test_files_go_with_the_last_conversation_that_uses_them(world: ErasureWorld, scope: Scope) -> None:
+    for conversation_id in ("one", "two"):
+        world.begin(scope, conversation_id)
+    world.attach(scope, "of-one", "one")
+    world.attach(scope, "of-both", "one", "two")
+    world.attach(scope, "of-two", "two")
+    world.attach(scope, "of-none")
+    assert erased(world, scope, "one") == {"messages": 6, "pointers": 3, "attachments": 1, "objects": 2}
+    assert world.naming("of-one") == []
+    assert len(world.naming("of-both", "of-two", "of-none")) == 9
+    assert erased(world, scope, "two") == {"messages": 6, "pointers": 3, "attachments": 2, "objects": 4}
+    assert len(world.naming("of-")) == len(world.naming("of-none")) == 3
+    assert world.eraser.leftovers(scope, "two") == {}
+
+
+def test_the_verifier_sees_a_file_that_is_left_and_what_is_stored_of_one(world: ErasureWorld, scope: Scope) -> None:
+    world.begin(scope, "doomed", turns=0)
+    world.attach(scope, "file", "doomed")
+    world.eraser.forget_conversation(scope, "doomed", NOON)
+    assert world.eraser.leftovers(scope, "doomed") == {"attachments": 1}
+    world.tables.client.delete_item(TableName=world.tables.conversations, Key=keys.file_row(scope, "file"))
+    assert world.eraser.leftovers(scope, "doomed") == {"objects": 2}
+    assert world.eraser.sweep(scope, "doomed", PLENTY) == {"objects": 2}
+    assert world.eraser.leftovers(scope, "doomed") == {}
+
+
+def test_an_upload_that_comes_after_its_file_went_is_found_by_the_second_look(
+    world: ErasureWorld, scope: Scope
+) -> None:
+    world.begin(scope, "doomed")
+    world.attach(scope, "file", "doomed")
+    erased(world, scope, "doomed")
+    world.blobs.put(scope, objects.attachment("file"), b"again", "text/plain")
+    assert world.eraser.leftovers(scope, "doomed") == {"objects": 1}
+    assert world.eraser.sweep(scope, "doomed", PLENTY) == {"objects": 1}
+
+
+def test_a_file_that_another_conversation_comes_to_use_while_it_is_looked_for_stays(
+    world: ErasureWorld, scope: Scope
+) -> None:
+    table, client = world.tables.conversations, lambda: world.tables.client
+    world.begin(scope, "doomed")
+    world.attach(scope, "file", "doomed")
+    world.eraser.forget_conversation(scope, "doomed", NOON)
+    seen = list(Remains(table, world.blobs, client).files(scope, "doomed"))
+    world.begin(scope, "new")
+    world.attach(scope, "file", "doomed", "new")
+    assert len(seen) == 1
+    assert Removal(table, client).remove_unused(seen) == 0
+    assert "attachments" not in world.eraser.sweep(scope, "doomed", PLENTY)
+    assert world.eraser.leftovers(scope, "doomed") == {}
+    assert len([*world.blobs.names(scope, objects.FILES)]) == 2
+
+
+def test_a_file_of_another_owner_with_the_same_names_stays(world: ErasureWorld, scope: Scope) -> None:
+    other = visitor_scope("acme", "v2")
+    world.attach(other, "file", "doomed")
+    before = world.everything()
+    world.begin(scope, "doomed", turns=0)
+    assert erased(world, scope, "doomed") == {}
+    rows, stored = world.everything()
+    assert (rows - {(keys.owner(scope), "gone#doomed")}, stored) == before
+
+
+def erased(world: ErasureWorld, scope: Scope, conversation_id: str) -> dict[str, int]:
+    """Erase a conversation in one sweep, and return what that removed."""
+    assert world.eraser.forget_conversation(scope, conversation_id, NOON)
+    return world.eraser.sweep(scope, conversation_id, PLENTY)
 
 
 def test_ids_that_begin_alike_are_two_conversations(world: ErasureWorld, scope: Scope) -> None:
@@ -167,75 +238,6 @@ def _stone(world: ErasureWorld, scope: Scope) -> dict[str, object]:
     key = keys.gone_row(scope, "doomed")
     answer = world.tables.client.get_item(TableName=world.tables.conversations, Key=key, ConsistentRead=True)
     return dict(answer["Item"])
-
-
-def test_everything_of_an_owner_goes(world: ErasureWorld, scope: Scope) -> None:
-    for conversation_id in ("one", "two"):
-        world.plant(scope, conversation_id)
-    world.attach(scope, "file")
-    world.remember(scope, "by hand")
-    assert world.eraser.forget_owner(scope, NOON) == {"conversations": 2, "facts": 3, "attachments": 1, "jobs": 2}
-    assert world.eraser.sweep(scope, None, PLENTY) == {
-        "messages": 12, "pointers": 6, "archives": 2, "summaries": 2, "objects": 8
-    }  # fmt: skip
-    rows, stored = world.everything()
-    assert rows == {(keys.owner(scope), name) for name in ("erased", "gone#one", "gone#two", "work#facts")}
-    assert stored == set()
-    assert world.eraser.leftovers(scope, None) == {}
-
-
-def test_another_owner_of_the_same_organisation_keeps_everything(world: ErasureWorld, scope: Scope) -> None:
-    other = visitor_scope("acme", "v2")
-    world.plant(other, "one")
-    before = world.everything()
-    world.plant(scope, "one")
-    world.eraser.forget_owner(scope, NOON)
-    world.eraser.sweep(scope, None, PLENTY)
-    assert world.naming("v2")
-    assert not world.naming("v1#conv#", "v1/")
-    rows, stored = world.everything()
-    assert {row for row in rows if "v2" in row[0]} == before[0]
-    assert stored == before[1]
-
-
-def test_records_of_erasures_outlive_their_owners_data(world: ErasureWorld, scope: Scope) -> None:
-    world.put(job_record(scope, "receipt", Purpose.ERASE), keys.job_row(scope, "receipt"))
-    assert world.eraser.forget_owner(scope, NOON) == {}
-    assert (keys.owner(scope), "job#receipt") in world.everything()[0]
-
-
-def test_what_begins_after_the_erasure_stays_while_the_rest_is_swept(world: ErasureWorld, scope: Scope) -> None:
-    world.plant(scope, "old")
-    world.eraser.forget_owner(scope, NOON)
-    world.eraser.sweep(scope, None, 2)
-    world.plant(scope, "new")
-    world.attach(scope, "new-file")
-    while world.eraser.sweep(scope, None, 5):
-        pass
-    assert world.naming("old") == []
-    assert len(world.tables.messages(scope, "new")) == 6
-    assert len([*world.blobs.names(scope, "")]) == 5
-    assert world.eraser.leftovers(scope, None) == {}
-
-
-def test_an_import_that_an_erasure_interrupts_leaves_nothing(world: ErasureWorld, scope: Scope) -> None:
-    row = world.plant(scope, "half")
-    client, table = world.tables.client, world.tables.conversations
-    client.delete_item(TableName=table, Key=keys.conversation_row(scope, "half"))
-    world.put(row, keys.import_row(scope, "half"))
-    assert world.eraser.leftovers(scope, None) == {}
-    world.eraser.forget_owner(scope, NOON)
-    world.eraser.sweep(scope, None, PLENTY)
-    assert world.naming("half") == []
-
-
-def test_a_later_time_of_an_erasure_stands(world: ErasureWorld, scope: Scope) -> None:
-    world.eraser.forget_owner(scope, NOON + timedelta(seconds=1))
-    world.eraser.forget_owner(scope, NOON)
-    answer = world.tables.client.get_item(
-        TableName=world.tables.conversations, Key=keys.erased_row(scope), ConsistentRead=True
-    )
-    assert answer["Item"]["erased_at"] == {"S": "2026-03-01T12:00:01.000000Z"}
 
 
 def test_many_erasers_at_once_leave_nothing_and_fail_nowhere(world: ErasureWorld, scope: Scope) -> None:

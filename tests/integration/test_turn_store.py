@@ -1,39 +1,26 @@
-"""The turn's store on DynamoDB: every condition that keeps two processes apart, and every answer that gets lost."""
+"""How a turn begins on DynamoDB: every condition that keeps two processes apart, and what is loaded for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.conversation_rows import conversation_item
 from fencepost.adapters.dynamodb.rows import to_item
 from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.conversation import Role
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
-from fencepost.domain.messages import (
-    AnswerContext,
-    Conversation,
-    LayerUse,
-    Message,
-    MessagePointer,
-    MessageStatus,
-)
-from fencepost.domain.money import Usage
-from fencepost.domain.objects import BIG_BYTES
-from fencepost.domain.turns import LEASE, Claim, Settlement, SettleRefused, TurnMaterial, fingerprint
+from fencepost.domain.messages import MessagePointer, MessageStatus
+from fencepost.domain.turns import LEASE, SettleRefused, fingerprint
 from local.emulator import Emulator
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.tables import lose_answers
+from tests.integration.turn_claims import LATER, NOON, beginning, claiming, loaded, settling, turn
 from tests.integration.turn_stores import turn_store
-
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-LATER = NOON + timedelta(minutes=5)
 
 
 @pytest.fixture
@@ -49,90 +36,6 @@ def blobs() -> FakeBlobs:
 @pytest.fixture
 def store(tables: ConversationTables, blobs: FakeBlobs) -> DynamoDbTurnStore:
     return turn_store(tables, blobs)
-
-
-def claiming(message_id: str = "m1", *, holder: str = "h1", conversation: str = "c1", text: str = "Hello") -> Claim:
-    """Return a claim on a conversation that is there."""
-    return Claim(
-        conversation_id=conversation,
-        message_id=message_id,
-        fingerprint=fingerprint(text),
-        content=text,
-        holder=holder,
-        now=NOON,
-        until=NOON + LEASE,
-        site="docs",
-    )
-
-
-def beginning(message_id: str = "m1", *, holder: str = "h1", conversation: str = "c1", text: str = "Hello") -> Claim:
-    """Return a claim that makes its conversation."""
-    row = Conversation(
-        id=conversation, site="docs", incarnation="i1", title="", created_at=NOON, updated_at=NOON, next_seq=1
-    )
-    return replace(claiming(message_id, holder=holder, conversation=conversation, text=text), begins=row)
-
-
-def loaded(store: DynamoDbTurnStore, scope: Scope, conversation: str = "c1", limit: int = 40) -> TurnMaterial:
-    material = store.load(scope, conversation, limit)
-    assert material is not None
-    return material
-
-
-def settling(
-    store: DynamoDbTurnStore, scope: Scope, claim: Claim, text: str = "Yes.", now: datetime = LATER
-) -> Settlement:
-    """Return what the turn of a claim stores at its end."""
-    conversation = loaded(store, scope, claim.conversation_id).conversation
-    assert conversation.open_turn is not None
-    seq, following = conversation.open_turn.seq, conversation.next_seq
-    is_row = seq < following
-    question = Message(
-        id=claim.message_id,
-        seq=seq,
-        role=Role.USER,
-        content=claim.content,
-        created_at=NOON,
-        status=MessageStatus.ANSWERED,
-    )
-    answer = Message(
-        id=f"{claim.message_id}.{claim.regenerates or 1}",
-        seq=following if is_row else following + 1,
-        role=Role.ASSISTANT,
-        content=text,
-        created_at=now,
-        status=MessageStatus.COMPLETE,
-        reply_to=seq,
-        usage=Usage(1, 0, 0, 1),
-    )
-    context = AnswerContext(
-        answer_id=answer.id,
-        created_at=now,
-        model="claude-haiku-4-5",
-        prompt_version="2",
-        permission_version=0,
-        layers=(LayerUse("message", 3, (f"msg:{claim.message_id}",)),),
-        usage=None,
-        cost_microdollars=7,
-    )
-    return Settlement(
-        conversation=conversation,
-        holder=claim.holder,
-        question=None if is_row else question,
-        question_seq=seq,
-        question_id=claim.message_id,
-        answer=answer,
-        context=context,
-        now=now,
-    )
-
-
-def turn(store: DynamoDbTurnStore, scope: Scope, claim: Claim, text: str = "Yes.") -> Settlement:
-    """Make a whole turn."""
-    assert store.claim(scope, claim) is None
-    settlement = settling(store, scope, claim, text)
-    assert store.settle(scope, settlement) is None
-    return settlement
 
 
 def test_a_turn_is_claimed_loaded_and_settled(tables: ConversationTables, store: DynamoDbTurnStore) -> None:
@@ -269,65 +172,6 @@ def test_a_turn_that_begins_without_membership_leaves_nothing(
     assert tables.rows(keys.owner(scope)) == []
 
 
-def test_who_lost_the_lease_stores_nothing(tables: ConversationTables, store: DynamoDbTurnStore) -> None:
-    scope = visitor_scope()
-    store.claim(scope, beginning())
-    late = settling(store, scope, claiming())
-    assert store.claim(scope, replace(claiming(holder="h2"), resumes="h1")) is None
-    assert store.settle(scope, late) == SettleRefused()
-    assert tables.messages(scope, "c1") == []
-    assert store.settle(scope, settling(store, scope, claiming(holder="h2"))) is None
-
-
-def test_what_was_erased_meanwhile_does_not_come_back(tables: ConversationTables, store: DynamoDbTurnStore) -> None:
-    scope = visitor_scope()
-    store.claim(scope, beginning())
-    late = settling(store, scope, claiming())
-    tables.client.delete_item(TableName=tables.conversations, Key=keys.conversation_row(scope, "c1"))
-    assert store.settle(scope, late) == SettleRefused(gone=True)
-    store.release(scope, "c1", "h1", LATER)
-    assert tables.conversation(scope, "c1") is None
-    assert tables.messages(scope, "c1") == []
-
-
-def test_what_came_back_under_the_same_id_is_another_conversation(
-    tables: ConversationTables, store: DynamoDbTurnStore
-) -> None:
-    scope = visitor_scope()
-    store.claim(scope, beginning())
-    late = settling(store, scope, claiming())
-    row = replace(late.conversation, incarnation="i2", open_turn=None)
-    tables.client.put_item(TableName=tables.conversations, Item=conversation_item(scope, row))
-    assert store.settle(scope, late) == SettleRefused(gone=True)
-    assert tables.messages(scope, "c1") == []
-
-
-def test_who_is_no_member_any_more_stores_nothing(tables: ConversationTables, store: DynamoDbTurnStore) -> None:
-    scope = tables.member_scope()
-    store.claim(scope, beginning())
-    late = settling(store, scope, claiming())
-    ended = tables.grant("acme", "u1", active=False, version=2)
-    assert store.settle(scope, late) == SettleRefused(membership_ended=True, membership=ended)
-    tables.client.delete_item(TableName=tables.directory, Key=keys.membership_row("acme", "u1"))
-    assert store.settle(scope, late) == SettleRefused(membership_ended=True)
-    assert tables.messages(scope, "c1") == []
-    row = tables.conversation(scope, "c1")
-    assert row is not None
-    assert row.open_turn is not None
-    # A membership that only changed is one still: an answer that was paid is not thrown away for that.
-    tables.grant("acme", "u1", version=3)
-    assert store.settle(scope, late) is None
-
-
-def test_a_settlement_that_went_through_stays_so_after_the_membership(
-    tables: ConversationTables, store: DynamoDbTurnStore
-) -> None:
-    scope = tables.member_scope()
-    settlement = turn(store, scope, beginning())
-    tables.grant("acme", "u1", active=False, version=2)
-    assert store.settle(scope, settlement) is None
-
-
 @pytest.mark.parametrize("resumes", [None, "h1"], ids=["free", "dead turn"])
 def test_a_claim_goes_by_the_rules_of_the_conversations_own_site(
     tables: ConversationTables, store: DynamoDbTurnStore, resumes: str | None
@@ -390,26 +234,6 @@ def test_a_dead_turns_question_is_parked_and_answered_later(
     ]
 
 
-def test_an_answer_made_anew_supersedes_the_one_before(tables: ConversationTables, store: DynamoDbTurnStore) -> None:
-    scope = visitor_scope()
-    first = turn(store, scope, beginning())
-    anew = replace(claiming(holder="h2"), answers_seq=1, regenerates=2)
-    assert store.claim(scope, anew) is None
-    second = replace(settling(store, scope, anew, "No."), supersedes=first.answer.seq)
-    assert store.settle(scope, second) is None
-    assert [one.status for one in tables.messages(scope, "c1")] == [
-        MessageStatus.ANSWERED,
-        MessageStatus.SUPERSEDED,
-        MessageStatus.COMPLETE,
-    ]
-    pointer = MessagePointer("m1", "c1", 1, fingerprint("Hello"))
-    assert store.stored_answer(scope, pointer) == second.answer
-    assert [one.id for one in loaded(store, scope).recent] == ["m1", "m1.2"]
-    refused = store.claim(scope, replace(anew, holder="h3"))
-    assert refused is not None
-    assert refused.pointer == pointer
-
-
 @pytest.mark.parametrize("lost", [1, 2], ids=["repeated by the SDK", "not even then"])
 def test_a_claim_whose_answer_was_lost_is_one_claim(
     tables: ConversationTables, store: DynamoDbTurnStore, lost: int
@@ -426,36 +250,6 @@ def test_a_claim_whose_answer_was_lost_is_one_claim(
         assert store.claim(scope, claiming("m2", holder="h2")) is None
     assert store.settle(scope, settling(store, scope, claiming("m2", holder="h2"))) is None
     assert [one.seq for one in tables.messages(scope, "c1")] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("lost", [1, 2], ids=["repeated by the SDK", "not even then"])
-def test_a_settlement_whose_answer_was_lost_is_stored_once(
-    tables: ConversationTables, store: DynamoDbTurnStore, lost: int
-) -> None:
-    scope = visitor_scope()
-    store.claim(scope, beginning())
-    settlement = settling(store, scope, claiming())
-    lose_answers(tables.client, lost)
-    if lost == 1:
-        assert store.settle(scope, settlement) is None
-    else:
-        with pytest.raises(FencepostError):
-            store.settle(scope, settlement)
-    assert store.settle(scope, settlement) is None
-    assert [one.seq for one in tables.messages(scope, "c1")] == [1, 2]
-
-
-def test_a_big_answer_is_read_back_transparently(
-    tables: ConversationTables, store: DynamoDbTurnStore, blobs: FakeBlobs
-) -> None:
-    scope = visitor_scope()
-    text = "試" * (BIG_BYTES // 3 + 1)
-    settlement = turn(store, scope, beginning(), text)
-    item = tables.rows(keys.conversation(scope, "c1"))[1]
-    assert "content" not in item
-    assert loaded(store, scope).recent[-1] == settlement.answer
-    assert store.stored_answer(scope, MessagePointer("m1", "c1", 1, "")) == settlement.answer
-    assert len(list(blobs.names(scope, "conv/c1/big/"))) == 1
 
 
 def test_every_failure_of_the_store_has_one_name(tables: ConversationTables, blobs: FakeBlobs) -> None:

@@ -1,54 +1,13 @@
-"""`/v1/admin/…`: an admin's settings, whole or refused; to everybody else there is nothing."""
+"""`/v1/admin/…`: an organisation and its members, as an admin sets them; to everybody else there is nothing."""
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from fencepost.domain.facts import MAX_PINNED, MAX_SITE_SUPERSEDED
 from fencepost.domain.identity import OrgRole
-from fencepost.domain.memory import FactState
-from fencepost.domain.sites import LayerBudgets, Organisation
-from fencepost.edge.admin import AdminRoutes
-from fencepost.services.administration import Administration
-from tests.api_world import ApiWorld
-from tests.chat_world import Reply
-from tests.fakes import FixedClock
-from tests.fakes_directory import FakeDirectory
-
-ORGANISATION, SITES, MEMBERS = "/v1/admin/organisation", "/v1/admin/sites", "/v1/admin/members"
-DEPLOYMENT = LayerBudgets(facts_tokens=700, history_tokens=6)
-USUAL_SITE = {
-    "id": "shop",
-    "key": "acme-shop",
-    "origins": [],
-    "productPrompt": "",
-    "model": "",
-    "retention": {"days": 0, "rows": 1000},
-    "documentsUrl": "",
-    "facts": "off",
-    "pinnedFacts": [],
-    "active": True,
-    "version": 1,
-}
-
-
-def world() -> ApiWorld:
-    """Return an API where `boss` is an admin of `acme`, and `u1` a member."""
-    directory = FakeDirectory()
-    made = ApiWorld(
-        directory=directory,
-        more_routes=AdminRoutes(Administration(directory.administered, DEPLOYMENT, FixedClock())).routes(),
-    )
-    directory.grant("acme", "boss", OrgRole.ADMIN)
-    return made
-
-
-def ask(api: ApiWorld, method: str, address: str, body: object = None) -> Reply:
-    return api.ask(method, address, api.member("boss"), body)
-
+from tests.admin_world import MEMBERS, ORGANISATION, SITES, ask, world
 
 REQUESTS = [
     ("GET", ORGANISATION, None),
@@ -87,134 +46,6 @@ def test_without_a_token_it_is_a_401(method: str, address: str, body: object) ->
     assert (reply.status, reply.code) == (401, "token_missing")
 
 
-def test_a_site_is_made_read_changed_and_listed() -> None:
-    api = world()
-    assert ask(api, "PUT", f"{SITES}/shop", {}).json == USUAL_SITE
-    settings: dict[str, Any] = {
-        "key": "pk_shop",
-        "origins": ["https://shop.example", "HTTPS://Shop.Example:443", "http://localhost:8080"],
-        "productPrompt": "Acme sells anvils.",
-        "model": "claude-haiku-4-5",
-        "budgets": {"historyTokens": 8000, "messages": 10},
-        "caps": {"calls": 100, "spendUsd": 0.25},
-        "retention": {"days": 30, "rows": 500},
-        "documentsUrl": "https://shop.example/docs",
-        "facts": "propose",
-        "pinnedFacts": ["Acme is closed on Sundays.", "Refunds take a week."],
-        "active": False,
-    }
-    changed = ask(api, "PUT", f"{SITES}/shop", settings)
-    assert changed.json == settings | {
-        "id": "shop",
-        "version": 2,
-        "origins": ["https://shop.example", "http://localhost:8080"],
-        "budgets": {
-            "factsTokens": 700,
-            "summaryTokens": 8000,
-            "historyTokens": 8000,
-            "documentsTokens": 60000,
-            "maxOutputTokens": 1024,
-            "messages": 10,
-        },
-    }
-    assert ask(api, "GET", f"{SITES}/shop").json == changed.json
-    assert [site["id"] for site in ask(api, "GET", SITES).json["items"]] == ["docs", "shop"]
-
-
-def test_a_site_keeps_its_key_unless_another_is_named() -> None:
-    api = world()
-    ask(api, "PUT", f"{SITES}/shop", {"key": "pk_shop"})
-    assert ask(api, "PUT", f"{SITES}/shop", {"facts": "trust"}).json["key"] == "pk_shop"
-
-
-def test_what_is_sent_back_as_it_came_changes_nothing_but_the_version() -> None:
-    api = world()
-    body = {"budgets": {"messages": 3}, "caps": {"calls": 1, "spendUsd": 0.000001}}
-    first = ask(api, "PUT", f"{SITES}/shop", body).json
-    again = {name: value for name, value in first.items() if name not in ("id", "version")}
-    assert ask(api, "PUT", f"{SITES}/shop", again).json == first | {"version": 2}
-
-
-def test_facts_of_a_site_are_one_line_normalised_and_once() -> None:
-    sent = {"pinnedFacts": [" Closed\n\u200bｏｎ Sundays. ", "Closed on Sundays."]}
-    assert ask(world(), "PUT", f"{SITES}/shop", sent).json["pinnedFacts"] == ["Closed on Sundays."]
-
-
-def test_facts_beyond_the_sites_budget_are_refused_and_change_nothing() -> None:
-    api = world()
-    before = ask(api, "PUT", f"{SITES}/shop", {"pinnedFacts": ["Closed on Sundays."]}).json
-    many = [f"Fact number {number}." for number in range(MAX_PINNED)]
-    reply = ask(api, "PUT", f"{SITES}/shop", {"pinnedFacts": many})
-    assert (reply.status, reply.code) == (413, "facts_too_large")
-    assert ask(api, "GET", f"{SITES}/shop").json == before
-    roomy = {"pinnedFacts": many, "budgets": {"factsTokens": 16_000}}
-    assert ask(api, "PUT", f"{SITES}/shop", roomy).json["pinnedFacts"] == many
-
-
-def test_a_site_keeps_no_more_than_so_many_of_its_old_facts() -> None:
-    api = world()
-    for number in range(MAX_SITE_SUPERSEDED + 3):
-        ask(api, "PUT", f"{SITES}/shop", {"pinnedFacts": [f"Fact number {number}."]})
-    own = api.directory.sites["acme", "shop"].own_facts
-    assert [fact.text for fact in own] == [f"Fact number {number}." for number in range(2, MAX_SITE_SUPERSEDED + 3)]
-    assert [fact.state for fact in own[-2:]] == [FactState.SUPERSEDED, FactState.PINNED]
-
-
-def test_a_key_of_another_site_is_taken() -> None:
-    reply = ask(world(), "PUT", f"{SITES}/shop", {"key": "zeta-docs"})
-    assert (reply.status, reply.code) == (409, "site_key_taken")
-
-
-@pytest.mark.parametrize(
-    ("body", "fields"),
-    [
-        ({"key": "has a space"}, ["key"]),
-        ({"key": "k" * 129}, ["key"]),
-        ({"pinnedFacts": ["Fine.", "\u200b"]}, ["pinnedFacts.1"]),
-        ({"pinnedFacts": ["x" * 501]}, ["pinnedFacts.0"]),
-        ({"pinnedFacts": [f"Fact {number}." for number in range(33)]}, ["pinnedFacts"]),
-        ({"key": 7}, ["key"]),
-        ({"origins": ["https://shop.example", "null", "*"]}, ["origins.1", "origins.2"]),
-        ({"origins": ["https://shop.example/path"]}, ["origins.0"]),
-        ({"origins": "https://shop.example"}, ["origins"]),
-        ({"origins": [f"https://s{number}.example" for number in range(51)]}, ["origins"]),
-        ({"productPrompt": "x" * 8001}, ["productPrompt"]),
-        ({"version": -1}, ["version"]),
-        ({"version": "1"}, ["version"]),
-        ({"model": "gpt"}, ["model"]),
-        ({"budgets": {"documentsTokens": 999, "messages": 201}}, ["budgets.documentsTokens", "budgets.messages"]),
-        ({"budgets": {"messages": 1.5}}, ["budgets.messages"]),
-        ({"budgets": {"messages": True}}, ["budgets.messages"]),
-        ({"budgets": {"messages": "7"}}, ["budgets.messages"]),
-        ({"caps": {"calls": -1, "spendUsd": 1}}, ["caps.calls"]),
-        ({"caps": {"calls": 1}}, ["caps.spendUsd"]),
-        ({"caps": {"calls": 1, "spendUsd": 0.0000001}}, ["caps.spendUsd"]),
-        ({"caps": {"calls": 1e300, "spendUsd": 1e300}}, ["caps.calls", "caps.spendUsd"]),
-        ({"retention": {"days": -1, "rows": 1}}, ["retention.days", "retention.rows"]),
-        ({"documentsUrl": "ftp://shop.example"}, ["documentsUrl"]),
-        ({"documentsUrl": "https://user@shop.example"}, ["documentsUrl"]),
-        ({"facts": "maybe"}, ["facts"]),
-        ({"active": "yes"}, ["active"]),
-        ({"secret word": 1}, ["(unknown)"]),
-        ({"budgets": {"secret word": 1}}, ["budgets.(unknown)"]),
-        ({"product_prompt": "x"}, ["(unknown)"]),
-    ],
-)
-def test_a_site_that_cannot_be_is_refused_by_its_fields_names(body: object, fields: list[str]) -> None:
-    api = world()
-    reply = ask(api, "PUT", f"{SITES}/docs", body)
-    assert (reply.status, reply.code, reply.json["fields"]) == (400, "admin_input_invalid", fields)
-    assert "secret word" not in reply.text
-    assert ask(api, "GET", f"{SITES}/docs").json["version"] == 1
-
-
-@pytest.mark.parametrize("site", ["Shop", "-shop", "s" * 64, "a.b", "%F0%9F%A6%8A", "a%20b"])
-def test_what_cannot_be_a_sites_id_makes_no_site(site: str) -> None:
-    api = world()
-    assert ask(api, "PUT", f"{SITES}/{site}", {}).status in (400, 404)
-    assert [row["id"] for row in ask(api, "GET", SITES).json["items"]] == ["docs"]
-
-
 @pytest.mark.parametrize("address", [ORGANISATION, f"{SITES}/docs", f"{MEMBERS}/u1"])
 @pytest.mark.parametrize(("body", "code"), [("{", "invalid_json"), ("[]", "not_an_object"), ("", "invalid_json")])
 def test_what_is_no_json_object_is_told_so(address: str, body: str, code: str) -> None:
@@ -245,15 +76,6 @@ def test_an_organisation_is_read_and_replaced() -> None:
 def test_an_organisation_that_cannot_be_is_refused(body: object, fields: list[str]) -> None:
     reply = ask(world(), "PUT", ORGANISATION, body)
     assert (reply.status, reply.code, reply.json["fields"]) == (400, "admin_input_invalid", fields)
-
-
-def test_the_first_site_becomes_the_default_and_later_ones_do_not() -> None:
-    api = world()
-    api.directory.add_organisation(Organisation(id="acme", allows_carry=True, version=4))
-    ask(api, "PUT", f"{SITES}/shop", {})
-    ask(api, "PUT", f"{SITES}/blog", {})
-    stored = ask(api, "GET", ORGANISATION).json
-    assert (stored["defaultSite"], stored["allowsCarry"], stored["version"]) == ("shop", True, 5)
 
 
 def test_members_are_admitted_promoted_and_ended() -> None:
@@ -296,17 +118,6 @@ def test_settings_replace_the_version_that_was_read_or_nothing(address: str) -> 
         reply = ask(api, "PUT", address, {"version": stale})
         assert (reply.status, reply.code) == (409, "settings_changed")
     assert ask(api, "GET", address).json["version"] == read + 1
-
-
-def test_a_site_that_is_to_be_new_is_new() -> None:
-    api = world()
-    assert ask(api, "PUT", f"{SITES}/shop", {"version": 1}).code == "settings_changed"
-    assert ask(api, "PUT", f"{SITES}/shop", {"version": 0}).json["version"] == 1
-
-
-def test_a_product_prompt_is_normalised() -> None:
-    sent = {"productPrompt": "  Acme sells\r\nan\u200bvils.\x07 "}
-    assert ask(world(), "PUT", f"{SITES}/shop", sent).json["productPrompt"] == "Acme sells\nanvils."
 
 
 def test_an_ended_membership_ends_with_the_next_request() -> None:

@@ -54,7 +54,7 @@ def test_any_page_may_ask_what_is_allowed(origin: str) -> None:
     reply = world.send("OPTIONS", LIST, headers={"origin": origin, "access-control-request-method": "GET"})
     assert (reply.status, reply.text, reply.headers[CORS], reply.headers["vary"]) == (204, "", origin, "Origin")
     assert set(reply.headers["access-control-allow-methods"].split(", ")) >= {"GET", "POST", "PUT", "PATCH", "DELETE"}
-    assert {"authorization", "content-type", "x-org-id"} <= set(
+    assert {"authorization", "content-type", "idempotency-key", "x-org-id"} <= set(
         reply.headers["access-control-allow-headers"].lower().split(", ")
     )
     assert (world.counted, world.directory.reads) == (0, [])

@@ -12,6 +12,7 @@ import pytest
 from fencepost.edge.events import LambdaEvents
 from tests.api_world import ApiWorld
 from tests.chat_world import JSON_TYPE, Reply
+from tests.thoroughness import some
 from tests.unit.test_hostile_inputs import BODIES, CANARY, STRINGS, TELLING_LENGTH, json_suite, naughty_strings
 from tests.whole_api import whole_api
 
@@ -68,6 +69,8 @@ PLACES: Mapping[str, tuple[Say, set[int]]] = {
     ),
     "organisation's name": (in_body("PUT", "/v1/admin/organisation", lambda text: {"name": text}), {200, 400}),
     "product prompt": (in_body("PUT", "/v1/admin/sites/docs", lambda text: {"productPrompt": text}), {200, 400}),
+    "document": (in_body("POST", "/v1/documents", lambda text: {"text": text, "title": text}), {202, 400}),
+    "document's source": (in_body("POST", "/v1/documents", lambda text: {"source": text}), {400}),
     "reason": (
         in_body(
             "POST",
@@ -113,7 +116,7 @@ class Logged:
 @pytest.mark.parametrize("strings", [lambda: STRINGS, naughty_strings], ids=["ours", "naughty strings"])
 def test_strings(strings: Callable[[], list[str]], place: str, capsys: pytest.CaptureFixture[str]) -> None:
     say, allowed = PLACES[place]
-    logged, texts = Logged(capsys), strings()
+    logged, texts = Logged(capsys), some(strings(), 8, place) if strings is naughty_strings else strings()
     replies = [(text, say(logged.world, text)) for text in texts]
     assert [(text, reply.status, reply.text) for text, reply in replies if reply.status not in allowed] == []
     # A refusal never repeats what was sent.
@@ -131,6 +134,8 @@ def test_strings(strings: Callable[[], list[str]], place: str, capsys: pytest.Ca
         ("PUT", "/v1/facts"),
         ("POST", "/v1/imports"),
         ("POST", "/v1/attachments"),
+        ("POST", "/v1/documents"),
+        ("PATCH", "/v1/documents/c1"),
         ("PUT", "/v1/admin/sites/docs"),
         ("POST", "/v1/admin/diagnostics"),
         ("POST", "/v1/conversations/c1/carry"),

@@ -14,8 +14,9 @@ from fencepost.domain.conversation import Question, Role, Turn
 from fencepost.domain.documents import DocumentSet, Section
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.excerpts import MAX_RETRIEVED_SECTIONS
+from fencepost.domain.layers import stateless
 from fencepost.domain.prompt import Prompt
-from fencepost.domain.stack import Budgets, Nonces, Rank, assemble, stateless
+from fencepost.domain.stack import Budgets, Nonces, Rank, assemble
 from fencepost.domain.system_prompt import NO_SECTIONS, SYSTEM_PROMPT, UNVERIFIED_MARK
 from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 

@@ -58,6 +58,12 @@ def test_the_demo_needs_nothing(function: str, event: str) -> None:
     assert (failed(printed), printed["later"]) == ([], [])
 
 
+@pytest.mark.parametrize("environment", [{"FENCEPOST_DEMO_MODE": "true"}, AWS | NOBODY])
+def test_without_an_index_the_schedule_asks_nobody(environment: dict[str, str]) -> None:
+    printed = run("schedule", "schedule.json", **environment)
+    assert (printed["answer"], printed["later"]) == (None, [])
+
+
 def test_a_record_that_cannot_be_relayed_comes_again() -> None:
     printed = run("relay", "relay.json", **AWS, **NOBODY)
     assert failed(printed) == ["100000000001"]
@@ -71,16 +77,22 @@ def test_a_job_that_no_store_answers_for_comes_again_and_imports_no_model() -> N
     assert "anthropic" not in printed["later"]
 
 
+KNOWN = {
+    "FENCEPOST_DIRECTORY": {"Item": to_item(Site(org="demo", id="demo", key="demo"))},
+    "FENCEPOST_CORPUS": {"Items": []},
+}
+
+
 class Cloud(BaseHTTPRequestHandler):
-    """Knows the directory's one site, and refuses all else."""
+    """Knows the directory's one site and that no document is due, and refuses all else."""
 
     asked: list[str]
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.asked.append(body)
-        found = "FENCEPOST_DIRECTORY" in body
-        answer = json.dumps({"Item": to_item(Site(org="demo", id="demo", key="demo"))} if found else {}).encode()
+        found = next((answer for table, answer in KNOWN.items() if table in body), None)
+        answer = json.dumps(found or {}).encode()
         self.send_response(200 if found else 403)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
@@ -115,3 +127,12 @@ def test_with_the_tenant_role_a_job_reads_nothing_of_anybodys_by_the_functions_o
     [assumed] = [body for body in asked if "Action=AssumeRole" in body]
     assert "Tags.member.1.Key=org&Tags.member.1.Value=demo" in assumed
     assert not any("FENCEPOST_CONVERSATIONS" in body for body in asked)
+
+
+def test_the_schedule_starts_without_an_sdk_and_asks_what_is_due_of_all_organisations_at_once() -> None:
+    with cloud() as (url, asked):
+        names = {"FENCEPOST_INDEX": "embedded", "FENCEPOST_CORPUS_TABLE": "FENCEPOST_CORPUS"}
+        printed = run("schedule", "schedule.json", **AWS, **NOBODY | {"AWS_ENDPOINT_URL": url} | names)
+    assert (printed["answer"], printed["started"]) == (None, [])
+    (query,) = map(json.loads, asked)
+    assert (query["IndexName"], query["ExpressionAttributeValues"][":due"]) == ("agenda", {"S": "due"})

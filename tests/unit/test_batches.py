@@ -14,13 +14,15 @@ from fencepost.adapters.sqs import message
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import BatchEvent, JobEvent
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, JobState, Purpose
+from fencepost.domain.jobs import Job, JobState, Purpose, WorkLease
+from fencepost.domain.prompt import Prompt
 from fencepost.edge.queue import ATTEMPTS, JobQueueConsumer, retry_delay
 from fencepost.edge.relay import Relay
+from fencepost.services.background import WORK_SECONDS
 from fencepost.services.jobs import JobRunner, new_record
 from local import template
 from tests.fakes_memory import FakeQueue, FakeRetries
-from tests.jobs_world import FakeEvents, JobsWorld, scope_of
+from tests.jobs_world import ROOMY, FakeEvents, JobsWorld, notes_of, scope_of
 
 ANSWERS: dict[str, int | Exception] = {"good": 2, "bad": ValueError("secret words"), "none": 0}
 
@@ -220,6 +222,45 @@ def test_a_failed_message_comes_again_soon_and_later_each_time(world: JobsWorld,
         assert failed(consumer(messages(*bodies, attempt=attempt), None)) == ["m2"]
     assert {receipt for receipt, _ in retries.due} == {"receipt 2"}
     assert [delay.total_seconds() for _, delay in retries.due] == [10, 60, 360, 2_160, 0]
+
+
+def _deliver(world: JobsWorld, job: Job) -> list[int]:
+    """Let the queue bring a message until it is done, each time when its delay is over; return the attempts it took."""
+    for attempt in range(1, ATTEMPTS + 1):
+        retries = FakeRetries()
+        answer = JobQueueConsumer(world.runner(), retries, world.events)(messages(message(job), attempt=attempt), None)
+        if not failed(answer):
+            return list(range(1, attempt + 1))
+        [(_, delay)] = retries.due
+        world.clock.advance(delay.total_seconds())
+    raise AssertionError("the message is among the dead letters")
+
+
+@pytest.mark.parametrize("purpose", [Purpose.SUMMARISE, Purpose.PROPOSE_FACTS])
+def test_the_work_of_a_worker_that_died_is_done_within_the_retries(world: JobsWorld, purpose: Purpose) -> None:
+    world.directory.add_site(budgets=ROOMY, facts="propose")
+    world.talk(8)
+    job, now = world.job(purpose), world.clock()
+    world.jobs.begin(scope_of(), job, WorkLease("dead", now, now + timedelta(seconds=WORK_SECONDS)))
+    assert _deliver(world, job) == [1, 2, 3, 4]
+    assert len(world.ask.prompts) == 1
+    assert world.events.jobs[-2:] == [("retried", "conversation_busy"), ("done", None)]
+
+
+def test_a_job_that_failed_and_could_not_give_its_lease_back_is_done_all_the_same(world: JobsWorld) -> None:
+    world.talk(8)
+    failures = iter([FencepostError(ErrorCode.PROVIDER_OVERLOADED)])
+
+    def overloaded(prompt: Prompt) -> str:
+        for failure in failures:
+            raise failure
+        return notes_of(prompt)
+
+    world.ask.says = overloaded
+    world.jobs.faults.due.extend([None, "before"])
+    _deliver(world, world.job())
+    assert [result for result, _ in world.events.jobs] == ["retried", "retried", "retried", "done"]
+    assert world.memory.summary(scope_of(), "c1") is not None
 
 
 def test_poison_reaches_the_dead_letters_by_the_same_steps(world: JobsWorld) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.api_world import PAGE, ApiWorld
-from tests.unit.test_turn_api import Talk
+from tests.talk import Talk
 from tests.whole_api import whole_api
 
 LEAVING = (
@@ -40,7 +40,7 @@ def test_a_closed_site_answers_nobody_anew_and_hands_nobody_to_the_deployment() 
     conversation = talk.chat(messageId="m1", who=member).json["conversationId"]
     close(talk.api)
     replies = [
-        talk.anew("m1", who=member),
+        talk.anew("m1", member),
         talk.chat("More", who=member),
         talk.chat("More", who=member, conversationId=conversation),
     ]

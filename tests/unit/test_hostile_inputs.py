@@ -16,6 +16,7 @@ import pytest
 
 from fencepost.edge.events import LambdaEvents
 from tests.chat_world import JSON_TYPE, Reply, World
+from tests.thoroughness import some
 
 CANARY = "kumquat-7d1e"
 TELLING_LENGTH = 12
@@ -162,13 +163,13 @@ PLACES: dict[str, tuple[Say, set[int]]] = {
 @pytest.mark.parametrize("strings", [lambda: STRINGS, naughty_strings], ids=["ours", "naughty strings"])
 def test_strings(strings: Callable[[], list[str]], place: str, capsys: pytest.CaptureFixture[str]) -> None:
     say, allowed = PLACES[place]
-    logged, texts = Logged(capsys), strings()
+    logged, texts = Logged(capsys), some(strings(), 8, place) if strings is naughty_strings else strings()
     assert_clean(((text, say(logged.world, text)) for text in texts), allowed)
     logged.assert_holds_nothing_of(texts)
 
 
 def test_markup_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
-    logged, texts = Logged(capsys), markup()
+    logged, texts = Logged(capsys), some(markup(), 8, "message")
     assert_clean(((text, as_message(logged.world, text)) for text in texts), {200, 400})
     logged.assert_holds_nothing_of(texts)
 

@@ -132,7 +132,7 @@ def nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_where_nothing_runs_it_is_said(nothing_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert change(lambda operated: site.put(operated, DOCS)) == 1
+    assert change(site.put, DOCS) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "make dev" in err
@@ -148,7 +148,8 @@ def test_nobody_is_guessed_for_a_token(nothing_runs: Path) -> None:
 
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "FENCEPOST_STATE_DIR": str(folder), "USER": "whoever-is-logged-in"}
+    others = {"USER": "whoever-is-logged-in", "PROFILE": "whatever-a-shell-has"}
+    environment = {**os.environ, "FENCEPOST_STATE_DIR": str(folder), **others}
     command = ["make", "-s", "--no-print-directory", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
@@ -160,6 +161,8 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         (["token"], "USER must be"),
         (["member", "ORG=acme", "ROLE=admin"], "make dev"),
         (["site", "ORG=acme", "SITE=docs", "ORIGINS=https://a.example"], "make dev"),
+        (["member", "PROFILE=stage", "ORG=acme", "USER=u1", "ROLE=admin"], "samconfig.toml"),
+        (["site", "PROFILE=version", "ORG=acme", "SITE=docs"], "samconfig.toml"),
     ],
 )
 def test_make_says_what_is_wrong_and_prints_nothing_else(tmp_path: Path, arguments: list[str], said: str) -> None:

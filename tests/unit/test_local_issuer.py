@@ -93,7 +93,7 @@ def test_a_user_that_cannot_be_is_refused(folder: Path, body: object) -> None:
 
 
 def test_the_local_issuer_stands_in_where_none_is_named() -> None:
-    made = parameters.local({}, "http://127.0.0.1:8787")
+    made = parameters.local({}, "http://127.0.0.1:8787", Path("state"))
     assert (made["OidcIssuer"], made["OidcAudience"]) == (ISSUER, AUDIENCE)
     assert made["OidcJwksUrl"] == "http://127.0.0.1:8787/_local/issuer/jwks.json"
     named = {
@@ -101,5 +101,5 @@ def test_the_local_issuer_stands_in_where_none_is_named() -> None:
         "FENCEPOST_OIDC_AUDIENCE": "us",
         "FENCEPOST_OIDC_JWKS_URL": "https://id.example/jwks",
     }
-    made = parameters.local(named, "http://127.0.0.1:8787")
+    made = parameters.local(named, "http://127.0.0.1:8787", Path("state"))
     assert {made[template.variables()[name]] for name in named} == set(named.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fencepost.settings import Settings
@@ -9,6 +11,7 @@ from local import parameters, template
 from local.trouble import Trouble
 
 URL = "http://127.0.0.1:8787"
+FOLDER = Path("/state")
 ISSUED = {
     "ANTHROPIC_API_KEY": "sk-ant-x",
     "ANTHROPIC_BASE_URL": "https://proxy.example/anthropic",
@@ -39,27 +42,34 @@ def test_the_environment_becomes_parameters() -> None:
 
 
 def test_without_a_provider_and_a_site_the_local_ones_stand_in() -> None:
-    made = parameters.local({}, URL)
+    made = parameters.local({}, URL, FOLDER)
     assert made["AnthropicBaseUrl"] == f"{URL}/_local/provider"
     assert made["DocsSiteUrl"] == f"{URL}/_local/site"
     assert made["AnthropicApiKey"]
 
 
+def test_documents_are_found_on_the_machine_itself_unless_something_else_is_named() -> None:
+    made = parameters.local({}, URL, FOLDER)
+    assert (made["Index"], made["Embedder"]) == ("embedded", "local")
+    assert Path(made["IndexPath"]).parent == FOLDER
+    assert parameters.local({"FENCEPOST_INDEX": "none"}, URL, FOLDER)["Index"] == "none"
+
+
 @pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"])
 def test_a_provider_that_is_named_is_used(variable: str) -> None:
-    made = parameters.local({variable: ISSUED[variable]}, URL)
+    made = parameters.local({variable: ISSUED[variable]}, URL, FOLDER)
     assert not made.get("AnthropicBaseUrl", "").startswith(URL)
     assert not parameters.needs_stand_in({variable: ISSUED[variable]})
 
 
 def test_the_front_doors_own_origins_are_allowed_beside_the_persons() -> None:
-    made = parameters.local({"FENCEPOST_ALLOWED_ORIGINS": "https://www.example.com"}, URL)
+    made = parameters.local({"FENCEPOST_ALLOWED_ORIGINS": "https://www.example.com"}, URL, FOLDER)
     assert made["AllowedOrigins"] == "http://127.0.0.1:8787,http://localhost:8787,https://www.example.com"
 
 
 def test_an_empty_limit_is_a_mistake_and_not_the_default() -> None:
     with pytest.raises(Trouble, match="RATE_LIMIT_PER_DAY") as raised:
-        parameters.local({"RATE_LIMIT_PER_DAY": ""}, URL)
+        parameters.local({"RATE_LIMIT_PER_DAY": ""}, URL, FOLDER)
     assert raised.value.exit_code == 2
 
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.jobs import Purpose, WorkLease
-from fencepost.domain.memory import Summary
+from fencepost.domain.errors import FencepostError
+from fencepost.domain.jobs import Purpose
+from fencepost.domain.memory import Summary, SummaryLine
 from fencepost.domain.messages import MessageStatus
 from fencepost.domain.prompt import Prompt
 from fencepost.domain.sites import LayerBudgets
 from fencepost.domain.summaries import INPUT_TOKENS, PROMPT_VERSION, content_hash, settled
 from fencepost.services.summaries import MAX_STEPS
-from tests.jobs_world import JobsWorld, exchange, notes_of, scope_of, shown
+from tests.fakes import Fault
+from tests.jobs_world import JobsWorld, exchange, notes_of, scope_of, shown, summary_of, text_of
 
 
 @pytest.fixture
 def world() -> JobsWorld:
     return JobsWorld()
-
-
-def summary_of(world: JobsWorld) -> Summary:
-    summary = world.memory.summary(scope_of(), "c1")
-    assert summary is not None
-    return summary
 
 
 def budgets(world: JobsWorld, **changes: int) -> None:
@@ -154,6 +149,36 @@ def test_what_is_erased_leaves_the_summary_at_once_and_for_good(world: JobsWorld
     assert before.last_seq == after.last_seq
 
 
+@pytest.mark.parametrize("fault", ["before", "after"])
+@pytest.mark.parametrize("call", range(4))
+def test_what_was_carried_over_outlives_a_worker_that_dies(world: JobsWorld, call: int, fault: Fault) -> None:
+    """It is nowhere else to be had: whichever call of the store is the worker's last, the lines are there after it."""
+    over = SummaryLine("They chose the blue one.", ("summary:s0",))
+    world.talk(8)
+    begun = Summary(
+        id="s1",
+        lines=(over,),
+        first_seq=1,
+        last_seq=0,
+        content_hash=content_hash(()),
+        prompt_version=PROMPT_VERSION,
+        model="claude-haiku-5-5",
+        created_at=world.clock(),
+    )
+    world.memory.write_summary(scope_of(), "c1", "i1", begun)
+    world.run(world.job())
+    assert len(summary_of(world).lines) > 1
+    world.messages()[0] = replace(world.messages()[0], content="Something else.")
+    world.memory.faults.due.extend([*[None] * call, fault])
+    with suppress(FencepostError):
+        world.run(world.job(revises=True))
+    world.memory.faults.due.clear()
+    assert over in summary_of(world).lines
+    world.run(world.job(revises=True))
+    assert over in summary_of(world).lines
+    assert "Something else." in "".join(map(text_of, world.ask.prompts))
+
+
 def test_a_change_that_nobody_told_of_is_found_at_the_next_extension(world: JobsWorld) -> None:
     world.talk(8)
     world.run(world.job())
@@ -186,57 +211,6 @@ def test_a_conversation_that_comes_back_under_the_same_id_is_another_one(world: 
     world.ask.says = reborn
     world.run(world.job())
     assert world.memory.summary(scope_of(), "c1") is None
-
-
-def test_of_two_workers_one_asks_the_model(world: JobsWorld) -> None:
-    world.talk(8)
-    other = world.runner()
-
-    def meanwhile(prompt: Prompt) -> str:
-        other.run(world.job())
-        return notes_of(prompt)
-
-    world.ask.says = meanwhile
-    world.run(world.job())
-    assert len(world.ask.prompts) == 1
-    assert summary_of(world).first_seq == 1
-
-
-def test_a_revision_that_meets_another_worker_comes_again(world: JobsWorld) -> None:
-    world.talk(8)
-    lease = WorkLease("somebody", world.clock(), world.clock() + timedelta(seconds=60))
-    world.jobs.begin(scope_of(), world.job(), lease)
-    with pytest.raises(FencepostError) as raised:
-        world.run(world.job(revises=True))
-    assert raised.value.code is ErrorCode.CONVERSATION_BUSY
-    assert world.events.jobs == [("retried", "conversation_busy")]
-
-
-def test_the_lease_of_a_worker_that_died_ends_by_itself(world: JobsWorld) -> None:
-    world.talk(8)
-    world.jobs.begin(scope_of(), world.job(), WorkLease("dead", world.clock(), world.clock()))
-    world.run(world.job())
-    assert summary_of(world).first_seq == 1
-
-
-@pytest.mark.parametrize("code", [ErrorCode.DAILY_SPEND_EXHAUSTED, ErrorCode.PROVIDER_OVERLOADED])
-def test_a_model_that_cannot_be_had_leaves_the_lease_free_and_the_summary_as_it_was(
-    world: JobsWorld, code: ErrorCode
-) -> None:
-    def unavailable(_: Prompt) -> str:
-        raise FencepostError(code)
-
-    world.talk(8)
-    world.ask.says = unavailable
-    if code is ErrorCode.PROVIDER_OVERLOADED:
-        with pytest.raises(FencepostError):
-            world.run(world.job())
-    else:
-        world.run(world.job())
-    assert world.memory.summary(scope_of(), "c1") is None
-    world.ask.says = None
-    world.run(world.job())
-    assert summary_of(world).first_seq == 1
 
 
 def test_more_than_one_call_takes_is_summarised_in_steps(world: JobsWorld) -> None:

@@ -1,9 +1,9 @@
-"""`POST /v1/chat` and regenerate over fakes: what is sent, what is answered, and what every mistake is told."""
+"""`POST /v1/chat` over fakes: what is sent, what is answered, and what every mistake is told."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,42 +14,11 @@ from fencepost.domain.events import AuthorizationEvent, LeaseEvent, RequestEvent
 from fencepost.domain.facts import pinned_by_site
 from fencepost.domain.limits import RateLimits
 from fencepost.domain.model_errors import ModelError
-from fencepost.edge.turns import TurnRoutes
-from tests.api_world import ApiWorld
-from tests.chat_world import NOON, FakeModel, Reply, fails
-from tests.fakes import FixedClock
+from tests.chat_world import NOON, fails
 from tests.fakes_turns import FakeTurns
 from tests.prompts import fact
+from tests.talk import QUESTION, Talk
 from tests.turn_rules import check_answered_once
-from tests.turn_world import TurnWorld
-
-QUESTION = "How do I install it?"
-
-
-@dataclass
-class Talk:
-    """The API with its turns."""
-
-    api: ApiWorld = field(default_factory=lambda: ApiWorld(clock=FixedClock(NOON)))
-    turns: TurnWorld = field(init=False)
-
-    def __post_init__(self) -> None:
-        api = self.api
-        self.turns = TurnWorld(
-            clock=api.clock, events=api.events, directory=api.directory, shelf=api.store.shelf, model=FakeModel()
-        )
-        routes = TurnRoutes(self.turns.service(), api.clock)
-        api.more_routes = (*routes.chat(), *routes.routes())
-
-    def chat(self, message: object = QUESTION, who: dict[str, str] | None = None, **fields: object) -> Reply:
-        return self.api.ask("POST", "/v1/chat", who or self.api.visitor(), {"message": message, **fields})
-
-    def anew(self, message_id: str, who: dict[str, str] | None = None) -> Reply:
-        return self.api.ask("POST", f"/v1/messages/{message_id}/regenerate", who or self.api.visitor())
-
-    @property
-    def calls(self) -> int:
-        return len(self.turns.model.prompts)
 
 
 @pytest.fixture
@@ -251,60 +220,6 @@ def test_a_conversation_stays_on_its_site(talk: Talk) -> None:
     for site in (None, "acme-shop"):
         assert talk.chat(who=who, conversationId=conversation, site=site).status == 200
     assert [site.id for site in talk.turns.answered_on] == ["shop"] * 3
-
-
-def test_an_answer_is_made_anew(talk: Talk) -> None:
-    first = talk.chat(messageId="m1").json
-    for message_id, revision in (("m1", 2), ("m1.1", 3), ("m1.3", 4)):
-        reply = talk.anew(message_id)
-        assert reply.status == 200
-        assert reply.json["answerId"] == f"m1.{revision}"
-        assert reply.json["conversationId"] == first["conversationId"]
-    rows = sorted(next(iter(talk.api.store.shelf.messages.values())), key=lambda row: row.seq)
-    assert [(row.seq, row.id, str(row.status)) for row in rows] == [
-        (1, "m1", "answered"),
-        (2, "m1.1", "superseded"),
-        (3, "m1.2", "superseded"),
-        (4, "m1.3", "superseded"),
-        (5, "m1.4", "complete"),
-    ]
-    assert talk.chat(messageId="m1").json["answerId"] == "m1.4"
-
-
-def test_an_answer_made_anew_is_not_told_the_one_before(talk: Talk) -> None:
-    talk.chat(messageId="m1")
-    talk.anew("m1")
-    blocks = [block.text for one in talk.turns.model.prompts[-1].turns for block in one.blocks]
-    assert sum(QUESTION in text for text in blocks) == 1
-    assert not any("Yes." in text for text in blocks)
-
-
-def test_only_the_last_answer_is_made_anew(talk: Talk) -> None:
-    conversation = talk.chat(messageId="m1").json["conversationId"]
-    talk.chat("More", messageId="m2", conversationId=conversation)
-    reply = talk.anew("m1")
-    assert (reply.status, reply.code) == (409, "regenerate_not_last")
-    assert talk.calls == 2
-    assert talk.anew("m2").status == 200
-
-
-def test_what_has_no_answer_cannot_be_made_anew(talk: Talk) -> None:
-    talk.turns.model.reply = fails(ModelError(ErrorCode.PROVIDER_FAILED, usage=None))
-    talk.chat(messageId="m1")
-    reply = talk.anew("m1")
-    assert (reply.status, reply.code) == (409, "answer_missing")
-
-
-@pytest.mark.parametrize("who", ["another visitor", "another organisation", "owner"])
-def test_absent_and_foreign_answers_are_alike(talk: Talk, who: str) -> None:
-    talk.chat(messageId="m1")
-    headers, message_id = {
-        "another visitor": (talk.api.visitor("visitor-bob"), "m1"),
-        "another organisation": (talk.api.visitor(org="zeta"), "m1"),
-        "owner": (talk.api.visitor(), "m9"),
-    }[who]
-    reply = talk.anew(message_id, headers)
-    assert (reply.status, reply.code) == (404, "not_found")
 
 
 def test_a_model_that_fails_leaves_the_question_to_its_retry(talk: Talk) -> None:

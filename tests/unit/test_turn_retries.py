@@ -47,6 +47,13 @@ def test_a_dead_turns_files_are_its_retrys(world: TurnWorld) -> None:
     assert world.messages(conversation)[0].attachments == ("f1",)
 
 
+def test_a_file_that_was_erased_meanwhile_leaves_no_question_behind(world: TurnWorld) -> None:
+    attached(world)
+    world.turns.erased_files.add("f1")
+    assert refused(lambda: world.say(attachments=("f1",))).code is ErrorCode.ATTACHMENTS_INVALID
+    assert (world.shelf.pointers, world.model.prompts) == ({}, [])
+
+
 @given(st.text(), st.lists(st.from_regex(r"[!-~]{1,8}", fullmatch=True), min_size=1), st.lists(st.text("ab12")))
 def test_questions_are_told_apart_by_their_text_and_their_files(text: str, files: list[str], other: list[str]) -> None:
     assert fingerprint(text) == hashlib.sha256(text.encode()).hexdigest()

@@ -13,8 +13,9 @@ from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import AuthorizationEvent, LeaseEvent, LedgerEvent
 from fencepost.domain.identity import Denied
 from fencepost.domain.messages import AnswerContext, MessageStatus
-from fencepost.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, TurnAnswer
+from fencepost.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, TurnAnswer, TurnRequest
 from fencepost.ports import Completion
+from fencepost.services.trace import Trace
 from tests.chat_world import SMALL_SITE, FakeDocuments
 from tests.fakes_conversations import owned
 from tests.turn_rules import check_answered_once
@@ -273,3 +274,10 @@ def test_the_audit_view_says_what_went_in(world: TurnWorld) -> None:
     assert context.cost_microdollars == 150
     assert [use.layer for use in context.layers] == ["rules", "facts", "summary", "history", "context", "message"]
     assert world.scope().owner == ANN.owner
+
+
+def test_the_event_tells_how_many_sections_the_prompt_had(world: TurnWorld) -> None:
+    trace = Trace()
+    world.service().answer(ANN, TurnRequest(message="How do I install it?", message_id="m1"), trace)
+    assert trace.fetched is not None
+    assert trace.fetched.sections == len(world.model.prompts[0].sources) > 0

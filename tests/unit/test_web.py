@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost import __version__
-from fencepost.adapters.web import WebDocumentFetcher
+from fencepost.adapters.web import PAGE, SITEMAP, WebDocumentFetcher
 from fencepost.domain.errors import DocumentsUnreachable
 from fencepost.ports import RawDocument, Validators
 from tests.unit.loopback_server import LoopbackServer, chunked, raw, reply, running
@@ -200,3 +200,50 @@ def test_html_under_another_name_is_refused(server: LoopbackServer, body: str) -
 def test_markdown_that_shows_html_is_text(server: LoopbackServer) -> None:
     body = "# Pages\n\n```html\n<!doctype html>\n```\n"
     assert text_at(server.serve(reply(body))) == body
+
+
+# Pages
+
+
+def page_at(url: str, known: Validators = NOTHING) -> RawDocument:
+    document = WebDocumentFetcher(allow_loopback=True, wanted=PAGE).fetch(url, known)
+    assert document is not None
+    return document
+
+
+def test_a_page_may_be_html_and_says_what_it_came_as(server: LoopbackServer) -> None:
+    html = "<!DOCTYPE html><title>柵</title>"
+    page = page_at(server.serve(reply(html, Content_Type="text/html; charset=utf-8"), "/guide"))
+    assert (page.text, page.media_type) == (html, "text/html")
+    assert page_at(server.serve(reply(GUIDE, Content_Type="text/markdown"), "/guide.md")).media_type == "text/markdown"
+    assert "text/html" in (server.requests[0].header("Accept") or "")
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        '<meta charset="shift_jis">',
+        "<META CHARSET=Shift_JIS>",
+        "<meta http-equiv=x content='text/html; charset=shift_jis'>",
+    ],
+)
+def test_a_page_is_in_the_charset_that_it_declares_where_its_header_names_none(
+    server: LoopbackServer, meta: str
+) -> None:
+    html = f"<!doctype html>{meta}<p>はじめに"
+    page = page_at(server.serve(reply(html.encode("cp932"), Content_Type="text/html"), "/guide"))
+    assert page.text == html
+
+
+def test_a_header_wins_over_a_pages_own_charset(server: LoopbackServer) -> None:
+    html = '<meta charset="shift_jis"><p>はじめに'
+    page = page_at(server.serve(reply(html, Content_Type="text/html; charset=utf-8"), "/guide"))
+    assert page.text == html
+
+
+def test_a_sitemap_is_xml_and_no_page(server: LoopbackServer) -> None:
+    sitemaps = WebDocumentFetcher(allow_loopback=True, wanted=SITEMAP)
+    url = server.serve(reply("<urlset/>", Content_Type="application/xml"), "/sitemap.xml")
+    assert sitemaps.fetch(url, NOTHING) == RawDocument("<urlset/>", NOTHING, "application/xml")
+    with pytest.raises(DocumentsUnreachable, match="html"):
+        sitemaps.fetch(server.serve(reply("<html>", Content_Type="text/html"), "/sitemap.xml"), NOTHING)

@@ -13,9 +13,10 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.isolation.town import Somebody, Town, only
+from tests.thoroughness import some
 
-ROUNDS = 60
-WARM_UP = 5
+ROUNDS = 30
+WARM_UP = 3
 
 ON_CONVERSATIONS: list[tuple[str, str, Any]] = [
     ("GET", "", None),
@@ -69,7 +70,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("who", "what"), [*product(OTHERS, ON_CONVERSATIONS)], ids=str)
+@pytest.mark.parametrize(("who", "what"), some([*product(OTHERS, ON_CONVERSATIONS)], 2, "conversation"), ids=str)
 def test_a_foreign_conversation_is_an_absent_one(neighbours: Neighbours, who: str, what: tuple[str, str, Any]) -> None:
     method, rest, body = what
     other = neighbours.others[who]
@@ -79,7 +80,7 @@ def test_a_foreign_conversation_is_an_absent_one(neighbours: Neighbours, who: st
     assert content == {"error": "There is nothing at this address.", "code": "not_found", "requestId": ""}
 
 
-@pytest.mark.parametrize(("who", "what"), [*product(OTHERS, ON_MESSAGES)], ids=str)
+@pytest.mark.parametrize(("who", "what"), some([*product(OTHERS, ON_MESSAGES)], 2, "messages"), ids=str)
 def test_a_foreign_message_is_an_absent_one(neighbours: Neighbours, who: str, what: tuple[str, str, Any]) -> None:
     method, rest, body = what
     other = neighbours.others[who]

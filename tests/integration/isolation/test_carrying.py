@@ -11,12 +11,16 @@ from fencepost.domain.sites import LayerBudgets
 from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
 
+WINDOW = 2
+"""Messages in a prompt: so few that a short conversation is summarised."""
+TURNS = 4
+
 
 @pytest.fixture(scope="module")
 def user(town: Town) -> str:
-    """So small a window that a few turns are summarised, in both organisations."""
+    """Return somebody of both organisations, which let summaries leave and come."""
     for org in (town.acme, town.zeta):
-        town.stack.site(org, "docs", budgets=LayerBudgets(messages=2))
+        town.stack.site(org, "docs", budgets=LayerBudgets(messages=WINDOW))
         town.stack.allow_carry(org)
     return town.user()
 
@@ -33,11 +37,11 @@ def at_home(town: Town, user: str) -> Somebody:
 
 @pytest.fixture(scope="module")
 def summarised(at_work: Somebody) -> tuple[str, Any]:
-    """Return a conversation and its summary."""
-    conversation_id = at_work.begin(4)
+    """Return a conversation and its summary: the one that stays, of all that the window leaves behind."""
+    conversation_id = at_work.begin(TURNS)
     path = f"/v1/conversations/{conversation_id}/summary"
-    answer = waited_for(lambda: at_work.send("GET", path), lambda answer: answer.status_code == 200)
-    return conversation_id, answer.json()
+    whole = waited_for(lambda: at_work.send("GET", path), lambda got: got.json().get("lastSeq") == 2 * TURNS - WINDOW)
+    return conversation_id, whole.json()
 
 
 def test_an_approved_summary_is_all_that_crosses(

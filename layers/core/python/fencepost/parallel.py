@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, overload
 
 
@@ -24,3 +24,12 @@ def together(first: Callable[[], Any], /, *others: Callable[[], Any]) -> tuple[A
         running = [pool.submit(call) for call in others]
         own = first()
     return own, *(call.result() for call in running)
+
+
+def started[T](call: Callable[[], T], /) -> Future[T]:
+    """Make a call in a thread of its own and return at once. Nobody has to wait for its end."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(call)
+    finally:
+        pool.shutdown(wait=False)

@@ -227,6 +227,29 @@ class Settings(BaseModel):
         max_length=64,
         description="The claim that names a member's default organisation.",
     )
+    index: Literal["none", "embedded", "classic", "next"] = Field(
+        "none",
+        alias="FENCEPOST_INDEX",
+        description="Where documents are found: a file of one machine, or OpenSearch Serverless of a generation.",
+    )
+    index_path: str = Field(
+        "", alias="FENCEPOST_INDEX_PATH", max_length=4_096, description="The file of the embedded index."
+    )
+    opensearch_endpoint: Url = Field(
+        "", alias="FENCEPOST_OPENSEARCH_ENDPOINT", description="Where the collection answers."
+    )
+    embedder: Literal["local", "titan-v2", "cohere-v4"] = Field(
+        "titan-v2",
+        alias="FENCEPOST_EMBEDDER",
+        description="What makes the vectors: a model on the machine, or one of Bedrock's.",
+    )
+    retrieval_deadline_ms: Whole = Field(
+        400,
+        alias="FENCEPOST_RETRIEVAL_DEADLINE_MS",
+        ge=50,
+        le=5_000,
+        description="What finding passages may take; what is late is left out.",
+    )
     # Names of what the template made. Empty outside a deployment.
     provider_secret: str = Field(
         "", alias="FENCEPOST_PROVIDER_SECRET", description="Secrets Manager: the provider's key."
@@ -253,6 +276,7 @@ class Settings(BaseModel):
     conversations_bucket: str = Field(
         "", alias="FENCEPOST_CONVERSATIONS_BUCKET", description="S3: big answers, old turns, exports and attachments."
     )
+    corpus_table: str = Field("", alias="FENCEPOST_CORPUS_TABLE", description="DynamoDB: documents and their chunks.")
     tenant_role: str = Field(
         "",
         alias="FENCEPOST_TENANT_ROLE",

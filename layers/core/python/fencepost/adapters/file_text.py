@@ -1,17 +1,10 @@
-"""Reads what is written in text, Markdown and PDF files that anybody uploaded.
-
-A PDF is read in a process of its own, with bounds on time and memory and without our credentials: a few kilobytes of it
-can unfold to gigabytes, or keep a parser busy for hours.
-"""
+"""Reads what is written in text, Markdown and PDF files that anybody uploaded."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 from fencepost.adapters import pdf_worker
-from fencepost.domain.attachments import MAX_TEXT_CHARACTERS, PDF
+from fencepost.adapters.bounded_child import ChildFailed, ChildTooLarge, read_in_child
+from fencepost.domain.attachments import MAX_PAGES, MAX_TEXT_CHARACTERS, PDF
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.text import normalise
 
@@ -43,21 +36,11 @@ class FileText:
 
     def _pdf(self, content: bytes) -> str:
         try:
-            worker = subprocess.run(  # noqa: S603 - our own module, and nothing of the file is an argument
-                [sys.executable, "-m", pdf_worker.__name__],
-                input=content,
-                capture_output=True,
-                timeout=self._seconds,
-                env={"PYTHONPATH": os.pathsep.join(sys.path)},
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            return read_in_child(pdf_worker, content, self._seconds, MAX_PAGES, MAX_TEXT_CHARACTERS)
+        except ChildFailed:
             raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE) from None
-        if worker.returncode == pdf_worker.TOO_LARGE:
-            raise FencepostError(ErrorCode.ATTACHMENT_TOO_LARGE)
-        if worker.returncode:
-            raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE)
-        return worker.stdout.decode(errors="replace")
+        except ChildTooLarge:
+            raise FencepostError(ErrorCode.ATTACHMENT_TOO_LARGE) from None
 
 
 def _plain(content: bytes) -> str:

@@ -62,17 +62,24 @@ class S3BlobStore:
     Args:
         bucket: its name.
         client: makes or returns the client, at the first use.
+        prefix: of all objects of a scope.
     """
 
-    def __init__(self, bucket: str, client: Callable[[], S3Client] = blob_client) -> None:
+    def __init__(
+        self,
+        bucket: str,
+        client: Callable[[], S3Client] = blob_client,
+        prefix: Callable[[Scope], str] = keys.object_prefix,
+    ) -> None:
         self._bucket = bucket
         self._client = client
+        self._prefix = prefix
 
     def put(self, scope: Scope, name: str, content: bytes, content_type: str) -> None:
         """See `fencepost.ports.BlobStore`."""
         request: PutObjectRequestTypeDef = {
             "Bucket": self._bucket,
-            "Key": _key(scope, name),
+            "Key": self._key(scope, name),
             "Body": content,
             "ContentType": content_type,
             "Metadata": {_DIGEST: hashlib.sha256(content).hexdigest()},
@@ -87,7 +94,7 @@ class S3BlobStore:
     def get(self, scope: Scope, name: str) -> bytes | None:
         """See `fencepost.ports.BlobStore`. What a client uploaded bears no hash of ours."""
         try:
-            stored = self._client().get_object(Bucket=self._bucket, Key=_key(scope, name))
+            stored = self._client().get_object(Bucket=self._bucket, Key=self._key(scope, name))
             content, digest = stored["Body"].read(), stored["Metadata"].get(_DIGEST)
         except aws_errors() as error:
             if self._is_absence(error, scope, name):
@@ -101,23 +108,23 @@ class S3BlobStore:
         """See `fencepost.ports.BlobStore`."""
         deleted = 0
         for some in batched(self.names(scope, prefix), _DELETED_AT_ONCE, strict=False):
-            self._delete([{"Key": _key(scope, name)} for name in some])
+            self._delete([{"Key": self._key(scope, name)} for name in some])
             deleted += len(some)
         return deleted
 
     def names(self, scope: Scope, prefix: str) -> Iterator[str]:
         """See `fencepost.ports.BlobStore`."""
-        below = keys.object_prefix(scope)
+        below = self._prefix(scope)
         pages = self._client().get_paginator("list_objects_v2")
         try:
-            for page in pages.paginate(Bucket=self._bucket, Prefix=_key(scope, prefix)):
+            for page in pages.paginate(Bucket=self._bucket, Prefix=self._key(scope, prefix)):
                 yield from (entry["Key"].removeprefix(below) for entry in page.get("Contents", ()))
         except aws_errors():
             raise _unavailable() from None
 
     def link(self, scope: Scope, name: str, seconds: int) -> str:
         """See `fencepost.ports.BlobStore`."""
-        where = {"Bucket": self._bucket, "Key": _key(scope, name)}
+        where = {"Bucket": self._bucket, "Key": self._key(scope, name)}
         try:
             return self._client().generate_presigned_url("get_object", Params=where, ExpiresIn=seconds)
         except aws_errors():
@@ -130,7 +137,7 @@ class S3BlobStore:
         try:
             form = self._client().generate_presigned_post(
                 self._bucket,
-                _key(scope, name),
+                self._key(scope, name),
                 Fields=fields,
                 Conditions=[*bounds, ["content-length-range", 1, max_bytes]],
                 ExpiresIn=seconds,
@@ -138,6 +145,9 @@ class S3BlobStore:
         except aws_errors():
             raise _unavailable() from None
         return UploadForm(form["url"], form["fields"])
+
+    def _key(self, scope: Scope, name: str) -> str:
+        return f"{self._prefix(scope)}{name}"
 
     def _is_absence(self, error: Exception, scope: Scope, name: str) -> bool:
         """Tell whether there is no such object.
@@ -154,10 +164,6 @@ class S3BlobStore:
             raise _unavailable() from None
         if answer.get("Errors"):
             raise _unavailable()
-
-
-def _key(scope: Scope, name: str) -> str:
-    return f"{keys.object_prefix(scope)}{name}"
 
 
 def _unavailable() -> FencepostError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from http.client import HTTPMessage, HTTPResponse, IncompleteRead
+from itertools import chain
 from typing import Protocol
 
 from fencepost.domain.errors import DocumentsUnreachable
@@ -37,42 +39,55 @@ _CODECS = {
     "utf-16be": "utf-16-be",
 }
 _MAX_REPLACED_SHARE = 0.01
+# Where browsers look for it (HTML Standard, "Determining the character encoding"), in both of its forms.
+_META_CHARSET = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_META_BYTES = 1_024
 
 
 class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
-def read_text(response: HTTPResponse, limit: int, types: Collection[str] = TEXT_TYPES) -> str:
+def read_text(response: HTTPResponse, limit: int, types: Collection[str] = TEXT_TYPES, *, html: bool = False) -> str:
     """Read a body to its end.
 
     Bytes that are invalid in the charset become U+FFFD, since one bad byte in a page should not take a whole site
     offline; a file with more than 1 % of them, or with a NUL, is no text. The charset is the header's if it is a
-    known one, otherwise UTF-8; a byte order mark is dropped.
+    known one, in HTML without one that of its own `meta`, otherwise UTF-8; a byte order mark is dropped.
 
     Args:
         response: its head has been read; `http.client` bounds the number and length of headers.
         limit: decoded bytes.
         types: media types that are taken for text besides `text/…`.
+        html: whether it may be HTML.
 
     Raises:
         DocumentsUnreachable: `html`, `not_text`, `bad_encoding`, `too_large`, or `connection` when the body is cut.
         OSError: the network failed; HTTPException: the other end does not speak HTTP.
     """
-    _check_type(response.headers.get_content_type(), types)
-    text = _decoded(_bounded(_pieces(response), limit), _codec(response.headers))
-    return _checked(text.removeprefix("\ufeff"))
+    _check_type(response.headers.get_content_type(), {*types, *_HTML_TYPES} if html else types)
+    pieces = _bounded(_pieces(response), limit)
+    first = next(pieces, b"")
+    text = _decoded(chain([first], pieces), _codec(response.headers, first if html else b""))
+    return _checked(text.removeprefix("\ufeff"), html=html)
 
 
 def _check_type(media_type: str, types: Collection[str]) -> None:
-    if media_type in _HTML_TYPES:
+    if media_type in _HTML_TYPES and media_type not in types:
         raise DocumentsUnreachable("html")
     if not media_type.startswith("text/") and media_type not in types:
         raise DocumentsUnreachable("not_text")
 
 
-def _codec(headers: HTTPMessage) -> str:
-    return _CODECS.get(headers.get_content_charset("utf-8"), "utf-8")
+def codec_of(label: str) -> str:
+    """Return the codec of a charset by its label; UTF-8 for one that is not in the table."""
+    return _CODECS.get(label.lower(), "utf-8")
+
+
+def _codec(headers: HTTPMessage, html: bytes) -> str:
+    declared = _META_CHARSET.search(html, 0, _META_BYTES)
+    label = headers.get_content_charset() or (declared[1].decode("ascii").lower() if declared else "utf-8")
+    return codec_of(label)
 
 
 def _pieces(response: HTTPResponse) -> Iterator[bytes]:
@@ -108,14 +123,14 @@ def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
         yield piece
 
 
-def _decoded(pieces: Iterator[bytes], codec: str) -> str:
+def _decoded(pieces: Iterable[bytes], codec: str) -> str:
     decoder = codecs.getincrementaldecoder(codec)("replace")
     texts = [decoder.decode(piece) for piece in pieces]
     return "".join([*texts, decoder.decode(b"", final=True)])
 
 
-def _checked(text: str) -> str:
-    if text.lstrip()[:14].lower().startswith(_HTML_STARTS):
+def _checked(text: str, *, html: bool) -> str:
+    if not html and text.lstrip()[:14].lower().startswith(_HTML_STARTS):
         raise DocumentsUnreachable("html")
     if "\0" in text or text.count("\ufffd") > _MAX_REPLACED_SHARE * len(text):
         raise DocumentsUnreachable("not_text")

@@ -41,11 +41,13 @@ class Wanted:
         name: told to the other end.
         accept: the `Accept` header.
         types: media types that are taken for text besides `text/…`.
+        html: whether it may be HTML. Elsewhere that is the site's own page for what is not there.
     """
 
     name: str
     accept: str
     types: frozenset[str]
+    html: bool = False
 
     @property
     def headers(self) -> dict[str, str]:
@@ -64,6 +66,13 @@ KEY_SET = Wanted(
     "application/jwk-set+json, application/json",
     frozenset({"application/jwk-set+json", "application/json"}),
 )
+PAGE = Wanted(
+    "pages",
+    "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.8, */*;q=0.1",
+    TEXT_TYPES,
+    html=True,
+)
+SITEMAP = Wanted("sitemap.xml", "application/xml, text/xml, */*;q=0.1", frozenset({"application/xml"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +168,9 @@ class WebDocumentFetcher:
         if response.status != HTTPStatus.OK:
             raise DocumentsUnreachable("status")
         return RawDocument(
-            read_text(response, self._limit, self._wanted.types),
+            read_text(response, self._limit, self._wanted.types, html=self._wanted.html),
             _clean_validators(response.headers["ETag"], response.headers["Last-Modified"]),
+            response.headers.get_content_type(),
         )
 
 

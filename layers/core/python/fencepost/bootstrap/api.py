@@ -9,9 +9,11 @@ from fencepost.adapters.masking import PowertoolsMasker
 from fencepost.adapters.secrets import SecretKeys
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.documents import document_routes
 from fencepost.bootstrap.erasing import erase_routes
 from fencepost.bootstrap.front import Front, front
 from fencepost.bootstrap.identity import administration
+from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
 from fencepost.bootstrap.turns import turn_service
@@ -67,6 +69,7 @@ def api_routes(settings: Settings, before: Front, log: Events) -> tuple[Route, .
         *FactRoutes(FactService(reached.memory, before.sites, utc_now)).routes(),
         *erase_routes(reached, before, log),
         *storage(reached, before.keys, before.sites).routes(),
+        *document_routes(settings, reached, before),
         *AdminRoutes(administration(settings)).routes(),
         *_diagnostics(reached, before, log),
     )
@@ -90,7 +93,7 @@ def _conversations(reached: Stores, before: Front) -> tuple[Route, ...]:
 
 def _turns(settings: Settings, reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:
     made_with = answers(settings, before.keys, log)
-    return TurnRoutes(turn_service(reached, before, made_with, log), utc_now).routes()
+    return TurnRoutes(turn_service(reached, before, made_with, log, turn_recall(settings, reached)), utc_now).routes()
 
 
 def _diagnostics(reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:

@@ -9,6 +9,7 @@ from fencepost.adapters.secrets import SecretKeys
 from fencepost.bootstrap.answers import Answers, answers
 from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.front import Front, front
+from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
 from fencepost.bootstrap.turns import turn_service
 from fencepost.edge.chat import Chat, demo, post_only
@@ -45,7 +46,8 @@ def _chat(settings: Settings, log: RequestLog) -> Handler:
     )
     before, made_with = front(settings, keys, log), answers(settings, keys, log)
     audit = DynamoDbAuditTrail(settings.audit_table, log)
-    turns = TurnRoutes(turn_service(stores(settings, log), before, made_with, log), utc_now)
+    reached = stores(settings, log)
+    turns = TurnRoutes(turn_service(reached, before, made_with, log, turn_recall(settings, reached)), utc_now)
     return ByResource(
         {
             "/api/ai-chat": _stateless(settings, before, made_with, log, audit),

@@ -9,6 +9,7 @@ from fencepost.adapters.secrets import SecretKeys
 from fencepost.adapters.sqs_retries import SqsRetryQueue
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.corpus import document_handlers
 from fencepost.bootstrap.erasing import erase_handlers, erase_service
 from fencepost.bootstrap.identity import directory, site_service
 from fencepost.bootstrap.storage import storage
@@ -54,6 +55,7 @@ def _runner(settings: Settings, keys: Keys, log: RequestLog) -> JobRunner:
         handlers={
             **_memory(settings, reached, keys, sites, log),
             **storage(reached, keys, sites).handlers(),
+            **document_handlers(settings, reached),
             **erase_handlers(erase_service(reached, keys, log)),
         },
         decide=Authorizer(keys, log, at="job"),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fencepost.adapters.dynamodb import corpus_keys
 from fencepost.adapters.dynamodb.archive import DynamoDbArchive
 from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
 from fencepost.adapters.dynamodb.carrying import DynamoDbCarryStore
 from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
+from fencepost.adapters.dynamodb.corpus import DynamoDbCorpus
 from fencepost.adapters.dynamodb.diagnoses import DynamoDbDiagnoses
+from fencepost.adapters.dynamodb.embeddings import DynamoDbEmbeddingCache
 from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
 from fencepost.adapters.dynamodb.imports import DynamoDbImports
 from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
@@ -24,7 +27,9 @@ from fencepost.ports import (
     BlobStore,
     CarryStore,
     ConversationStore,
+    CorpusStore,
     DiagnosisStore,
+    EmbeddingCache,
     Eraser,
     Events,
     ImportStore,
@@ -43,6 +48,7 @@ class Stores:
     directory: str
     bucket: str
     sessions: TenantSessions | None
+    corpus_table: str = ""
 
     @property
     def blobs(self) -> BlobStore:
@@ -99,6 +105,21 @@ class Stores:
         """Records of diagnoses."""
         return self._store(lambda to: DynamoDbDiagnoses(self.table, to.dynamodb))
 
+    @property
+    def corpus(self) -> CorpusStore:
+        """Documents and their chunks."""
+        return self._store(lambda to: DynamoDbCorpus(self.corpus_table, to.dynamodb))
+
+    @property
+    def embeddings(self) -> EmbeddingCache:
+        """Embeddings of texts that were embedded before."""
+        return self._store(lambda to: DynamoDbEmbeddingCache(self.corpus_table, to.dynamodb))
+
+    @property
+    def documents(self) -> BlobStore:
+        """Documents as they were read. They are the organisation's, and nobody's in it."""
+        return self._store(lambda to: S3BlobStore(self.bucket, to.s3, corpus_keys.object_prefix))
+
     def _store[Store](self, make: Callable[[Access], Store]) -> Store:
         return tenanted(make, self.sessions)
 
@@ -109,4 +130,10 @@ class Stores:
 def stores(settings: Settings, log: Events) -> Stores:
     """Return what makes the stores. Nothing is connected to."""
     sessions = TenantSessions(settings.tenant_role, log, utc_now) if settings.tenant_role else None
-    return Stores(settings.conversations_table, settings.directory_table, settings.conversations_bucket, sessions)
+    return Stores(
+        settings.conversations_table,
+        settings.directory_table,
+        settings.conversations_bucket,
+        sessions,
+        settings.corpus_table,
+    )

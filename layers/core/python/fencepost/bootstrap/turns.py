@@ -14,10 +14,13 @@ from fencepost.ports import Events
 from fencepost.services.answering import Answering, Attached
 from fencepost.services.attachments import AttachmentService
 from fencepost.services.leases import Leases
+from fencepost.services.turn_recall import TurnRecall
 from fencepost.services.turns import TurnService
 
 
-def turn_service(reached: Stores, before: Front, made_with: Answers, log: Events) -> TurnService:
+def turn_service(
+    reached: Stores, before: Front, made_with: Answers, log: Events, recall: TurnRecall | None = None
+) -> TurnService:
     """Build it. Nothing is connected to."""
     store = reached.turns
     return TurnService(
@@ -30,6 +33,7 @@ def turn_service(reached: Stores, before: Front, made_with: Answers, log: Events
             attached=_attached(reached),
             clock=utc_now,
             decide=replace(before.decide, at="turn"),
+            recall=recall,
         ),
         conversations=reached.conversations,
         directory=before.directory,

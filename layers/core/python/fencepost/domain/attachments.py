@@ -19,6 +19,8 @@ MAX_PAGES = 200
 MAX_NAME_CHARACTERS = 200
 MAX_ATTACHMENTS = 5
 """Files of one question."""
+MOST_CONVERSATIONS = 1_000
+"""Conversations that one file may be used in: its row holds their ids, and a row holds 400 KB."""
 
 
 class AttachmentState(StrEnum):

@@ -40,11 +40,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A section that stood in the prompt and that the answer cites."""
+    """A section that stood in the prompt and that the answer cites.
+
+    Attributes:
+        span: of a passage of a document, where it stands in its text, in code points, end exclusive.
+    """
 
     id: str
     title: str
     url: str
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ class Section:
         title: the headings above it, outermost first, joined by ` › `.
         url: absolute http(s) address of the page it came from, or of the site where none is known.
         text: the Markdown of the section, heading included; the sections' texts tile the document.
+        span: of a passage that was found in an index, where it stands in its document.
     """
 
     id: str
     title: str
     url: str
     text: str
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

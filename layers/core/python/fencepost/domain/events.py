@@ -71,6 +71,7 @@ class StageTimings(_Event):
     wait: float | None = None
     claim: float | None = None
     load: float | None = None
+    retrieve: float | None = None
     documents: float | None = None
     assemble: float | None = None
     reserve: float | None = None
@@ -204,10 +205,14 @@ class JobEvent(_Event):
 
 
 class BatchEvent(_Event):
-    """The end of an invocation for a stream or a queue: how many records came, will come again, and are no jobs."""
+    """The end of an invocation for a stream, a queue or the schedule.
+
+    It says how many records came, will come again, and are no jobs. The schedule's records are the documents that it
+    queued, and it `failed` once where it could not queue all that were due.
+    """
 
     event: Literal["batch"] = "batch"
-    source: Literal["stream", "queue"]
+    source: Literal["stream", "queue", "schedule"]
     records: int
     failed: int
     unreadable: int = 0

@@ -63,14 +63,25 @@ def best_sections(ranked: Sequence[Section], budget: int, nonce: str) -> Excerpt
 
     Where none does, the excerpt is the notice that says so, whatever the budget.
     """
+    chosen = _fitting(ranked[:MAX_RETRIEVED_SECTIONS], budget, nonce)
+    return _joined(chosen) if chosen else NOTICE
+
+
+def memories(ranked: Sequence[Section], budget: int, nonce: str) -> Excerpt:
+    """Return the first messages of other conversations that fit, in the order of their rank, or nothing."""
+    chosen = _fitting(ranked, budget, nonce)
+    return _joined(chosen) if chosen else NOTHING
+
+
+def _fitting(ranked: Sequence[Section], budget: int, nonce: str) -> list[tuple[Section, str]]:
     left = budget - BLOCK_TOKENS
     chosen: list[tuple[Section, str]] = []
-    for section in ranked[:MAX_RETRIEVED_SECTIONS]:
+    for section in ranked:
         text = fenced(section, nonce)
         if count_tokens(text) <= left:
             chosen.append((section, text))
             left -= count_tokens(text)
-    return _joined(chosen) if chosen else NOTICE
+    return chosen
 
 
 def attached_files(files: Sequence[Section], budget: int, nonce: str) -> Excerpt:
@@ -86,7 +97,8 @@ def attached_files(files: Sequence[Section], budget: int, nonce: str) -> Excerpt
 
 
 FACT_FENCE_TOKENS = block_tokens(
-    fence(f"fact:{'0' * _LONGEST_ID}", max(_VOUCHED_BY.values(), key=len), "", _PLACEHOLDER)
+    # Of other characters than the nonce, which would be taken out of it.
+    fence(f"fact:{'f' * _LONGEST_ID}", max(_VOUCHED_BY.values(), key=len), "", _PLACEHOLDER)
 )
 """An upper bound on what a pinned fact takes of a prompt besides its text."""
 
@@ -153,4 +165,4 @@ def _without_end(text: str, tokens: int) -> str:
 
 def _joined(chosen: Sequence[tuple[Section, str]]) -> Excerpt:
     text = "".join(text for _, text in chosen)
-    return Excerpt(text, tuple(Source(s.id, s.title, s.url) for s, _ in chosen), block_tokens(text))
+    return Excerpt(text, tuple(Source(s.id, s.title, s.url, s.span) for s, _ in chosen), block_tokens(text))

@@ -55,6 +55,11 @@ class Membership:
     active: bool
     version: int
 
+    @property
+    def administers(self) -> bool:
+        """Whether this person is an admin at present."""
+        return self.active and self.role is OrgRole.ADMIN
+
 
 @dataclass(frozen=True, slots=True)
 class Visitor:

@@ -23,6 +23,9 @@ class Purpose(StrEnum):
     IMPORT = "import"
     ERASE = "erase"
     SCAN_ATTACHMENT = "scan_attachment"
+    INGEST = "ingest"
+    REMOVE_DOCUMENT = "remove_document"
+    REMOVE_STRAYS = "remove_strays"
 
 
 DELAYS: Mapping[Purpose, timedelta] = MappingProxyType({Purpose.ERASE: timedelta(minutes=15)})
@@ -44,6 +47,7 @@ class Job:
         permission_version: the actor's when the job was made.
         record: id of the job's own row, where it has one that shows its state.
         revises: a message that the conversation's summary may rest on was changed or removed.
+        document: id, where it is about one.
     """
 
     org: str
@@ -57,6 +61,7 @@ class Job:
     incarnation: str | None = None
     record: str | None = None
     revises: bool = False
+    document: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

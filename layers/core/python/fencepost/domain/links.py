@@ -10,6 +10,8 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 MAX_ADDRESS_CHARACTERS = 2_048
 MAX_TITLE_CHARACTERS = 120
 
+_NOWHERE = "https://nowhere.invalid/"
+"""Nothing is resolved against it: an absolute address needs no base."""
 _PLAIN = re.compile(r"https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#]*)?")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_SUFFIX = re.compile(r"(/index)?\.mdx?$|/index\.html$")
@@ -65,7 +67,12 @@ def web_address(target: str, base: str) -> str | None:
 
 def is_web_address(url: str) -> bool:
     """Whether `url` is what `web_address` returns: absolute, http(s), inert."""
-    return url.startswith(("http://", "https://")) and web_address(url, url) == url
+    return bool(url) and inert_address(url) == url
+
+
+def inert_address(url: str) -> str:
+    """Return an absolute http(s) address as `web_address` does; empty for whatever is none."""
+    return (web_address(url, _NOWHERE) or "") if url.startswith(("http://", "https://")) else ""
 
 
 def page_address(url: str) -> str:

@@ -27,12 +27,14 @@ class Line:
         code: whether it belongs to a fenced code block, the fences included.
         level: 1–6 for a heading, else 0.
         heading: a heading's text in Markdown.
+        opens: whether it is the first line of a fenced code block.
     """
 
     text: str
     code: bool = False
     level: int = 0
     heading: str = ""
+    opens: bool = False
 
     @property
     def blank(self) -> bool:
@@ -56,7 +58,8 @@ def scan(raw: str) -> list[Line]:
         if end is None:
             lines.append(_plain_line(texts, start))
         else:
-            lines.extend(Line(text, code=True) for text in texts[start : end + 1])
+            lines.append(Line(texts[start], code=True, opens=True))
+            lines.extend(Line(text, code=True) for text in texts[start + 1 : end + 1])
     return lines
 
 

@@ -62,6 +62,7 @@ class OpenTurn:
         holder: random; only its process may settle.
         until: when the lease ends. Released early, by a failure, it is in the past.
         regenerates: the revision that is being made of an answer that exists; None for a first answer.
+        key: the fingerprint of the client's key for making it, where it sent one.
     """
 
     message_id: str
@@ -69,6 +70,7 @@ class OpenTurn:
     holder: str
     until: datetime
     regenerates: int | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,8 @@ class MessagePointer:
     fingerprint: str
 
 
-type LayerName = Literal["rules", "facts", "summary", "history", "context", "message"]
+type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
+"""`memory` is what was said in other conversations; it is there where something of it was found."""
 
 
 @dataclass(frozen=True, slots=True)

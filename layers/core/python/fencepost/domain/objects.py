@@ -7,6 +7,13 @@
     files/<id>/raw                  an attachment as it was uploaded
     files/<id>/text                 what is written in it
 
+and, below an organisation's own, what belongs to nobody in it:
+
+    corpus/<id>/given               a document as an admin sent it
+    corpus/<id>/upload              a document as it was uploaded
+    corpus/<id>/v<version>/raw      a version of it as it was read
+    corpus/<id>/v<version>/text     what is written in that version
+
 What may be written by two processes at once has its content's hash in its name: neither overwrites the other's.
 """
 
@@ -21,6 +28,9 @@ BIG_BYTES = 32 * 1024
 EXPORTS = "exports/"
 """The prefix of all bundles that were exported."""
 
+FILES = "files/"
+"""The prefix of all attachments."""
+
 PASSING_DAYS = 7
 """Days after which S3 removes what `is_passing` by itself. The template's lifecycle rule says the same."""
 
@@ -29,6 +39,7 @@ UPLOAD_SECONDS = 600
 which began within its time has ended as well (`fencepost.domain.jobs.DELAYS`).
 """
 
+_CORPUS = "corpus/"
 _HASH_CHARACTERS = 16
 _SEQ_DIGITS = 12
 
@@ -72,12 +83,52 @@ def import_bundle(job_id: str) -> str:
 
 def attachment(attachment_id: str) -> str:
     """Return the name of an attachment as it was uploaded."""
-    return f"files/{_safe(attachment_id)}/raw"
+    return f"{FILES}{_safe(attachment_id)}/raw"
 
 
 def attachment_text(attachment_id: str) -> str:
     """Return the name of what is written in an attachment."""
-    return f"files/{_safe(attachment_id)}/text"
+    return f"{FILES}{_safe(attachment_id)}/text"
+
+
+def document(document_id: str) -> str:
+    """Return the prefix of all objects of a document."""
+    return f"{_CORPUS}{_safe(document_id)}/"
+
+
+def document_given(document_id: str) -> str:
+    """Return the name of a document as an admin sent it."""
+    return f"{document(document_id)}given"
+
+
+def document_upload(document_id: str) -> str:
+    """Return the name of a document as it was uploaded."""
+    return f"{document(document_id)}upload"
+
+
+def document_versions(document_id: str) -> str:
+    """Return the prefix of all versions of a document."""
+    return f"{document(document_id)}v"
+
+
+def document_version(document_id: str, version: int) -> str:
+    """Return the prefix of a document's version."""
+    return f"{document_versions(document_id)}{version}/"
+
+
+def version_of(name: str) -> int:
+    """Return the version that an object below `document_versions` belongs to."""
+    return int(name.split("/")[2].removeprefix("v"))
+
+
+def document_raw(document_id: str, version: int) -> str:
+    """Return the name of a version as it was read."""
+    return f"{document_version(document_id, version)}raw"
+
+
+def document_text(document_id: str, version: int) -> str:
+    """Return the name of what is written in a version."""
+    return f"{document_version(document_id, version)}text"
 
 
 def seq_of(name: str) -> int:
@@ -91,7 +142,9 @@ def seq_of(name: str) -> int:
 
 def is_uploaded(name: str) -> bool:
     """Tell whether a client may have written the object: then no hash of ours goes along with it."""
-    return name.startswith("imports/") or (name.startswith("files/") and name.endswith("/raw"))
+    if name.startswith(_CORPUS):
+        return name.endswith("/upload")
+    return name.startswith("imports/") or (name.startswith(FILES) and name.endswith("/raw"))
 
 
 def is_passing(name: str) -> bool:

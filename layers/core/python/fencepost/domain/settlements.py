@@ -36,12 +36,14 @@ class Place:
         answer: the `seq` that its answer gets.
         revision: which of the question's answers that is, counted from 1.
         replaced: the `seq` of the answer before, where one is made anew.
+        key: under which that was asked for: by whoever claimed the turn first, and not by whoever finishes it.
     """
 
     question: int
     answer: int
     revision: int
     replaced: int | None
+    key: str | None = None
 
 
 def place_of(material: TurnMaterial) -> Place:
@@ -60,7 +62,7 @@ def place_of(material: TurnMaterial) -> Place:
     before = newest_answer(material, turn.seq)
     if before is None or before.seq + 1 != following:
         raise FencepostError(ErrorCode.REGENERATE_NOT_LAST)
-    return Place(turn.seq, following, turn.regenerates, before.seq)
+    return Place(turn.seq, following, turn.regenerates, before.seq, turn.key)
 
 
 def newest_answer(material: TurnMaterial, seq: int) -> Message | None:
@@ -86,6 +88,7 @@ def settlement(
         context=_context(answer, outcome, now),
         now=now,
         supersedes=place.replaced,
+        key=place.key,
     )
 
 

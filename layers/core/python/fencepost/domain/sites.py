@@ -13,6 +13,9 @@ from fencepost.domain.origins import Origin
 SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 """What a site's public key looks like: an organisation's id, a hyphen and a site's id fit in."""
 
+MEMORY_TOKENS: Final = 4_000
+"""Of what was said in other conversations, where nothing else is set."""
+
 type FactPolicy = Literal["off", "propose", "trust"]
 
 
@@ -22,6 +25,7 @@ class LayerBudgets:
 
     Attributes:
         facts_tokens: pinned facts of site and owner together; writing more than this is refused.
+        memory_tokens: messages of the owner's other conversations, as far as they are found.
         messages: most earlier messages in a prompt, whatever their size.
     """
 
@@ -31,6 +35,7 @@ class LayerBudgets:
     documents_tokens: int = 60_000
     max_output_tokens: int = 1_024
     messages: int = 40
+    memory_tokens: int = MEMORY_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The prompt of a turn: six layers within exact budgets, always in the same order.
 
-Rules (and the whole documentation where it fits) · facts · summary · earlier turns · retrieved context · the message.
+Rules (and the whole documentation where it fits) · facts · summary · earlier turns · what was said elsewhere, where
+something of it was found · retrieved context · the message.
 Where they are too much together, retrieved context gives way first, then the oldest turns, then the oldest lines of the
 summary; facts and message never do. What stands before the message is the same from turn to turn as far as it can be,
 byte by byte, so that the provider's cache hits (docs/adr/0009).
@@ -12,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.conversation import Question, Role
+from fencepost.domain.conversation import Role
 from fencepost.domain.documents import DocumentSet, Section, marker_id
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.excerpts import (
@@ -23,19 +23,19 @@ from fencepost.domain.excerpts import (
     attached_files,
     best_sections,
     block_tokens,
+    memories,
     pinned_facts,
     summary_lines,
     whole_documents,
 )
 from fencepost.domain.fence import harmless
-from fencepost.domain.history import Exchange, client_exchanges, newest, stored_exchanges, window
-from fencepost.domain.memory import Fact, Summary
+from fencepost.domain.history import Exchange, newest, window
+from fencepost.domain.layers import Layers
 from fencepost.domain.messages import LayerName, LayerUse
 from fencepost.domain.prompt import Block, Prompt, PromptTurn
-from fencepost.domain.sites import LayerBudgets, Site
+from fencepost.domain.sites import MEMORY_TOKENS, LayerBudgets
 from fencepost.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
 from fencepost.domain.tokens import REQUEST_TOKENS, TURN_TOKENS
-from fencepost.domain.turns import TurnMaterial, TurnRequest
 
 CONTEXT_TOKENS = 200_000
 """The context window of the smallest model in use: layers give way to stay inside it."""
@@ -54,6 +54,7 @@ class Budgets:
     history_tokens: int
     max_output_tokens: int
     summary_tokens: int = 0
+    memory_tokens: int = MEMORY_TOKENS
     context_tokens: int = CONTEXT_TOKENS
 
     @classmethod
@@ -64,6 +65,7 @@ class Budgets:
             history_tokens=budgets.history_tokens,
             max_output_tokens=budgets.max_output_tokens,
             summary_tokens=budgets.summary_tokens,
+            memory_tokens=budgets.memory_tokens,
         )
 
 
@@ -82,63 +84,6 @@ class Nonces:
     def all(self) -> tuple[str, ...]:
         """Every nonce. None may stand in any text but our own tags."""
         return self.documents, self.facts, self.summary, self.fresh
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
-    """What a prompt can be made of. A stateless chat has a message, documents and exchanges alone.
-
-    Attributes:
-        documents: all sections of the site.
-        product_prompt: the site's own, written by an admin; it follows the rules.
-        facts: the site's, then the owner's.
-        exchanges: what was said before the message, oldest first.
-        begins: the number before which nothing was looked for; 1 where `exchanges` are all there are.
-        attachments: what is written in files that came with the message.
-        stored: the exchanges come from our own store: they are vouched for, and cached for the turns to come.
-    """
-
-    message: str
-    documents: DocumentSet
-    product_prompt: str = ""
-    facts: tuple[Fact, ...] = ()
-    summary: Summary | None = None
-    exchanges: tuple[Exchange, ...] = ()
-    begins: int = 1
-    attachments: tuple[Section, ...] = ()
-    stored: bool = False
-
-
-def stateless(question: Question, documents: DocumentSet) -> Layers:
-    """Return the layers of a chat that remembers nothing. Its history is the client's."""
-    return Layers(message=question.message, documents=documents, exchanges=client_exchanges(question.history))
-
-
-def remembered(
-    request: TurnRequest,
-    material: TurnMaterial,
-    documents: DocumentSet,
-    site: Site,
-    attachments: Sequence[AttachedText] = (),
-) -> Layers:
-    """Return the layers of a stored conversation's turn: what was said before its question, and nothing after it."""
-    conversation, most = material.conversation, site.budgets.messages
-    kept = [message for message in material.recent if message.seq >= conversation.kept_from]
-    recent = kept[-most:] if most else []
-    seq = conversation.open_turn.seq if conversation.open_turn else conversation.next_seq
-    summary = material.summary
-    return Layers(
-        message=request.message,
-        documents=documents,
-        product_prompt=site.product_prompt,
-        facts=(*site.pinned_facts, *material.facts),
-        # A question that is answered anew may stand within the summary's range: its old answer would give itself away.
-        summary=summary if summary and summary.last_seq < seq else None,
-        exchanges=stored_exchanges(recent, before=seq),
-        begins=recent[0].seq if recent else 1,
-        attachments=tuple(Section(file.source, file.name, "", file.text) for file in attachments),
-        stored=True,
-    )
 
 
 def assemble(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> Prompt:
@@ -183,11 +128,12 @@ class _Shown:
     documents: Excerpt = NOTHING
     summary: Excerpt = NOTHING
     history: tuple[Exchange, ...] = ()
+    memory: Excerpt = NOTHING
     context: tuple[Excerpt, ...] = ()
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
-        return self.documents, self.facts, self.summary, *self.context
+        return self.documents, self.facts, self.summary, self.memory, *self.context
 
     @property
     def tokens(self) -> int:
@@ -210,11 +156,21 @@ def _chosen(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> _Sh
     whole = whole_documents(layers.documents, nonces.documents, room)
     shown = replace(shown, documents=whole or NOTHING)
     room = min(budgets.documents_tokens, limit - shown.tokens)
-    files = attached_files(layers.attachments, room if whole else room // 2, nonces.fresh)
-    if whole:
-        return replace(shown, context=(files,))
-    ranked = rank(_topic(layers.message, shown.history), layers.documents)
-    return replace(shown, context=(files, best_sections(ranked, room - files.tokens, nonces.fresh)))
+    ranked = _ranked(layers, shown, rank)
+    files = attached_files(layers.attachments, room if ranked is None else room // 2, nonces.fresh)
+    sections = NOTHING if ranked is None else best_sections(ranked, room - files.tokens, nonces.fresh)
+    shown = replace(shown, context=(files, sections))
+    room = min(budgets.memory_tokens, limit - shown.tokens)
+    return replace(shown, memory=memories(layers.memories, room, nonces.fresh))
+
+
+def _ranked(layers: Layers, shown: _Shown, rank: Rank) -> Sequence[Section] | None:
+    """Return what may be shown of the documentation, the best first; None where all of it is shown already."""
+    if layers.passages:
+        return layers.passages
+    if shown.documents.text:
+        return None
+    return rank(_topic(layers.message, shown.history), layers.documents) if layers.passages is None else ()
 
 
 def _always(layers: Layers, nonces: Nonces) -> _Shown:
@@ -264,7 +220,7 @@ def _turns(shown: _Shown, stored: bool) -> Iterator[PromptTurn]:
         yield PromptTurn(Role.USER, (Block(exchange.question),))
         # The last stable answer: a later prompt begins with everything up to here.
         yield PromptTurn(Role.ASSISTANT, (Block(exchange.answer, cached=stored and number == len(shown.history)),))
-    context = (Block(excerpt.text) for excerpt in shown.context if excerpt.text)
+    context = (Block(excerpt.text) for excerpt in (shown.memory, *shown.context) if excerpt.text)
     yield PromptTurn(Role.USER, (*context, Block(shown.message)))
 
 
@@ -275,6 +231,8 @@ def _uses(shown: _Shown) -> Iterator[LayerUse]:
     yield _use("facts", 0, shown.facts)
     yield _use("summary", 0, shown.summary)
     yield LayerUse("history", sum(exchange.tokens for exchange in shown.history), said)
+    if shown.memory.text:
+        yield _use("memory", 0, shown.memory)
     yield _use("context", 0, *shown.context)
     yield LayerUse("message", shown.message_tokens)
 

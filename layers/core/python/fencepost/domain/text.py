@@ -95,6 +95,14 @@ def normalise(text: str) -> str:
     return _compose(_strip(_compose(_strip(readable))))
 
 
+def legible(text: str) -> str:
+    r"""Return the text of a document as it is kept: as `normalise`, but composed alone (NFC), as its author wrote it.
+
+    Compatibility forms stay: a formula's `x²` is not `x2`, and code must not change.
+    """
+    return unicodedata.normalize("NFC", _strip(_SURROGATES.sub("\ufffd", _LINE_ENDS.sub("\n", text))))
+
+
 def visible(text: str) -> str:
     """Return what the text says once nothing is hidden: NFKC without invisible characters, tags read as ASCII."""
     if _SHOWN.fullmatch(text):

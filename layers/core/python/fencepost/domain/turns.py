@@ -55,6 +55,7 @@ class Claim:
         resumes: the dead turn's holder, where the question stands in the row already.
         answers_seq: number of the question where it is a row already, parked or about to be answered anew.
         regenerates: the revision to be made of an answer that exists.
+        key: the fingerprint of the client's key for making it: under one key one revision is made of a question.
         keep_days: days for which the site keeps messages; 0 keeps them.
     """
 
@@ -70,6 +71,7 @@ class Claim:
     resumes: str | None = None
     answers_seq: int | None = None
     regenerates: int | None = None
+    key: str | None = None
     attachments: tuple[str, ...] = ()
     keep_days: int = 0
 
@@ -83,6 +85,7 @@ class ClaimRefused:
         conversation: the row as it is, where its condition failed.
         gone: there is no such conversation, or no such message in it.
         pointer: where a message with this id stands, where one does.
+        files_gone: a file of the question was erased, or as many conversations use it as one may be used by.
         contended: another writer was at work; nothing is known, and trying again makes sense at once.
     """
 
@@ -90,6 +93,7 @@ class ClaimRefused:
     conversation: Conversation | None = None
     gone: bool = False
     pointer: MessagePointer | None = None
+    files_gone: bool = False
     contended: bool = False
 
 
@@ -120,6 +124,7 @@ class Settlement:
         question_seq: number of the question.
         answer: its row, `complete`.
         supersedes: `seq` of the answer that this one takes the place of.
+        key: the fingerprint of the key under which it was asked for.
     """
 
     conversation: Conversation
@@ -131,6 +136,7 @@ class Settlement:
     context: AnswerContext
     now: datetime
     supersedes: int | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +168,7 @@ class TurnAnswer:
 
 
 def fingerprint(text: str, attachments: Sequence[str] = ()) -> str:
-    """Return what tells questions apart: SHA-256 of the text, and of the files' ids with that; hexadecimal digits."""
+    """Return what tells questions, or keys, apart: hexadecimal SHA-256 of the text, and of the files' ids with that."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     return fingerprint("\n".join([digest, *attachments])) if attachments else digest
 

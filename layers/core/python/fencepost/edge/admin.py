@@ -91,12 +91,12 @@ class AdminRoutes:
         return _ok(member_body(self.service.put_member(scope, call.params["user"], body.org_role())))
 
 
-def read_settings[S: Settings](request: Request, model: type[S]) -> S:
+def read_settings[S: Settings](request: Request, model: type[S], code: ErrorCode = ErrorCode.ADMIN_INPUT_INVALID) -> S:
     """Read and validate a body of settings.
 
     Raises:
         FencepostError: `body_too_large`, `invalid_json` or `not_an_object`.
-        InvalidFields: `admin_input_invalid`, naming what is wrong.
+        InvalidFields: with the code, naming what is wrong.
     """
     content = read_content(request)
     try:
@@ -104,7 +104,7 @@ def read_settings[S: Settings](request: Request, model: type[S]) -> S:
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
         places = dict.fromkeys(map(_place, details))
-        raise InvalidFields(ErrorCode.ADMIN_INPUT_INVALID, list(places)[:_MOST_NAMED]) from None
+        raise InvalidFields(code, list(places)[:_MOST_NAMED]) from None
 
 
 def _place(detail: ErrorDetails) -> str:

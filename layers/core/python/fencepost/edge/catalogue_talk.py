@@ -39,6 +39,13 @@ _REGENERATING = (
     ErrorCode.SITE_UNKNOWN,
 )
 
+
+def _in_conversation_too(operation: Operation) -> tuple[Operation, Operation]:
+    """A message's id is enough to find it; clients that think in conversations name both."""
+    path = operation.path.replace("/v1/", "/v1/conversations/{id}/", 1)
+    return operation._replace(path=path, name=f"{operation.name}InConversation"), operation
+
+
 CHAT = (
     Operation(
         "POST",
@@ -139,21 +146,15 @@ CONVERSATIONS = (
         query=said.MessagesQuery,
         codes=(ErrorCode.CURSOR_INVALID,),
     ),
-    Operation(
-        "GET",
-        "/v1/conversations/{id}/messages/{mid}/context",
-        "readContextInConversation",
-        "Read what went into an answer's prompt.",
-        ok(said.ContextBody),
-        codes=(ErrorCode.ANSWER_MISSING,),
-    ),
-    Operation(
-        "GET",
-        "/v1/messages/{mid}/context",
-        "readContext",
-        "Read what went into an answer's prompt.",
-        ok(said.ContextBody),
-        codes=(ErrorCode.ANSWER_MISSING,),
+    *_in_conversation_too(
+        Operation(
+            "GET",
+            "/v1/messages/{mid}/context",
+            "readContext",
+            "Read what went into an answer's prompt.",
+            ok(said.ContextBody),
+            codes=(ErrorCode.ANSWER_MISSING,),
+        )
     ),
     Operation(
         "POST",
@@ -164,21 +165,16 @@ CONVERSATIONS = (
         said.FeedbackRequest,
         codes=(ErrorCode.RATING_INVALID, ErrorCode.ANSWER_MISSING),
     ),
-    Operation(
-        "POST",
-        "/v1/conversations/{id}/messages/{mid}/regenerate",
-        "regenerateAnswerInConversation",
-        "Have the latest answer generated anew. It costs one call of the model.",
-        ok(TurnAnswerBody),
-        codes=_REGENERATING,
-    ),
-    Operation(
-        "POST",
-        "/v1/messages/{mid}/regenerate",
-        "regenerateAnswer",
-        "Have the latest answer generated anew. It costs one call of the model.",
-        ok(TurnAnswerBody),
-        codes=_REGENERATING,
+    *_in_conversation_too(
+        Operation(
+            "POST",
+            "/v1/messages/{mid}/regenerate",
+            "regenerateAnswer",
+            "Have the latest answer generated anew. It costs one call of the model.",
+            ok(TurnAnswerBody),
+            codes=_REGENERATING,
+            keyed=True,
+        )
     ),
     Operation(
         "GET",

@@ -78,6 +78,9 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ),
         ErrorCode.ANSWER_MISSING: ErrorRow(_CONFLICT, "This message has no answer yet."),
         ErrorCode.REGENERATE_NOT_LAST: ErrorRow(_CONFLICT, "Only the latest answer can be generated anew."),
+        ErrorCode.IDEMPOTENCY_KEY_INVALID: ErrorRow(
+            _BAD_REQUEST, "The Idempotency-Key must be 1 to 128 visible ASCII characters."
+        ),
         ErrorCode.TITLE_INVALID: ErrorRow(_BAD_REQUEST, "The title must be a text of 1 to 200 characters."),
         ErrorCode.RATING_INVALID: ErrorRow(_BAD_REQUEST, 'The rating must be "up", "down" or null.'),
         ErrorCode.FACTS_INVALID: ErrorRow(
@@ -112,6 +115,25 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ),
         ErrorCode.IMPORT_CONFLICT: ErrorRow(
             _CONFLICT, "Something with the same id is there already and is not the same. Nothing was imported."
+        ),
+        ErrorCode.DOCUMENT_INVALID: ErrorRow(_BAD_REQUEST, "The document is described wrongly, or not completely."),
+        ErrorCode.DOCUMENT_TYPE_UNSUPPORTED: ErrorRow(
+            _BAD_REQUEST, "Only plain text, Markdown, HTML and PDF files can be documents."
+        ),
+        ErrorCode.DOCUMENT_TOO_LARGE: ErrorRow(_TOO_LARGE, "The document is larger than a document may be."),
+        ErrorCode.DOCUMENT_UNREADABLE: ErrorRow(_BAD_REQUEST, "No text can be read from the document."),
+        ErrorCode.DOCUMENT_NOT_UPLOADED: ErrorRow(_CONFLICT, "The document has not been uploaded yet.", 2),
+        ErrorCode.DOCUMENT_BUSY: ErrorRow(
+            _CONFLICT, "The document is being changed by somebody else. Please try again in a moment.", 5
+        ),
+        ErrorCode.SOURCE_UNREACHABLE: ErrorRow(_BAD_GATEWAY, "The document's address does not answer as it should."),
+        ErrorCode.SOURCE_EMPTY: ErrorRow(_BAD_GATEWAY, "There is nothing to be read at the document's address."),
+        ErrorCode.RETRIEVAL_DISABLED: ErrorRow(
+            HTTPStatus.NOT_IMPLEMENTED, "This deployment keeps no documents: it has no index."
+        ),
+        ErrorCode.INDEX_UNAVAILABLE: ErrorRow(_UNAVAILABLE, "The index does not answer. Please try again soon.", 10),
+        ErrorCode.EMBEDDER_UNAVAILABLE: ErrorRow(
+            _UNAVAILABLE, "Texts cannot be embedded at the moment. Please try again soon.", 10
         ),
         ErrorCode.ADMIN_INPUT_INVALID: ErrorRow(
             _BAD_REQUEST, "The settings are not complete, or one of them is not what it may be."

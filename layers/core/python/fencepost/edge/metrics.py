@@ -87,6 +87,7 @@ class Metric(StrEnum):
     WAIT_LATENCY = "WaitLatency"
     CLAIM_LATENCY = "ClaimLatency"
     LOAD_LATENCY = "LoadLatency"
+    RETRIEVE_LATENCY = "RetrieveLatency"
     DOCUMENTS_LATENCY = "DocumentsLatency"
     ASSEMBLE_LATENCY = "AssembleLatency"
     RESERVE_LATENCY = "ReserveLatency"

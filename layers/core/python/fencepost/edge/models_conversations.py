@@ -15,7 +15,6 @@ from fencepost.domain.messages import AnswerContext, Conversation, LayerName, Me
 from fencepost.domain.money import Usage
 from fencepost.domain.text import normalise
 from fencepost.edge.body import Body, Query, digits
-from fencepost.edge.models import SourceLink
 
 MAX_TITLE_CHARACTERS = 200
 MAX_PAGE = 100
@@ -100,6 +99,17 @@ class UsageBody(Sent):
     output_tokens: int
 
 
+class SourceBody(Sent):
+    """What an answer cites."""
+
+    id: str
+    title: str
+    url: str
+    span: tuple[int, int] | None = Field(
+        None, description="Where a passage stands in its document's text, in code points, end exclusive."
+    )
+
+
 class MessageBody(Sent):
     """A message."""
 
@@ -110,7 +120,7 @@ class MessageBody(Sent):
     created_at: datetime
     status: MessageStatus
     reply_to: int | None = Field(None, description="Of an answer, the question's `seq`.")
-    sources: list[SourceLink] | None = Field(None, description="Of an answer, in the order in which it cites them.")
+    sources: list[SourceBody] | None = Field(None, description="Of an answer, in the order in which it cites them.")
     usage: UsageBody | None = None
     rating: Rating | None = None
     degraded: bool | None = Field(None, description="True where the answer had to do without part of its context.")
@@ -125,10 +135,9 @@ class LayerBody(Sent):
     sources: list[str]
 
 
-class ContextBody(Sent):
-    """The audit view of an answer: what went into its prompt."""
+class PromptBody(Sent):
+    """What went into an answer's prompt, and what it cost."""
 
-    answer_id: str
     created_at: datetime
     model: str
     prompt_version: str
@@ -138,6 +147,12 @@ class ContextBody(Sent):
     cost_microdollars: int
     cited: list[str]
     degraded: bool
+
+
+class ContextBody(PromptBody):
+    """The audit view of an answer: what went into its prompt."""
+
+    answer_id: str
 
 
 class ConversationList(Sent):
@@ -198,8 +213,8 @@ def context_body(context: AnswerContext) -> ContextBody:
     return ContextBody.model_validate(context)
 
 
-def _links(sources: tuple[Source, ...]) -> list[SourceLink]:
-    return [SourceLink(id=source.id, title=source.title, url=source.url) for source in sources]
+def _links(sources: tuple[Source, ...]) -> list[SourceBody]:
+    return [SourceBody(id=one.id, title=one.title, url=one.url, span=one.span) for one in sources]
 
 
 def _usage(usage: Usage | None) -> UsageBody | None:

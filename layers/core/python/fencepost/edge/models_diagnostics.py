@@ -12,7 +12,7 @@ from fencepost.domain.diagnosis import MAX_MINUTES, MAX_REASON_CHARACTERS, MIN_R
 from fencepost.domain.messages import Conversation, Message, MessageStatus
 from fencepost.edge.body import Body, Query
 from fencepost.edge.models_admin import Whole
-from fencepost.edge.models_conversations import DEFAULT_PAGE, Cursor, LayerBody, Limit, Sent, UsageBody
+from fencepost.edge.models_conversations import DEFAULT_PAGE, Cursor, Limit, PromptBody, Sent, UsageBody
 from fencepost.services.diagnostics import View
 
 
@@ -91,18 +91,8 @@ class MaskedMessages(Sent):
     next_cursor: str | None = None
 
 
-class DiagnosedContext(Sent):
+class DiagnosedContext(PromptBody):
     """What went into an answer's prompt. Ids of what somebody said are pseudonyms."""
-
-    created_at: datetime
-    model: str
-    prompt_version: str
-    permission_version: int
-    layers: list[LayerBody]
-    usage: UsageBody | None = None
-    cost_microdollars: int
-    cited: list[str]
-    degraded: bool
 
 
 def diagnosis_body(diagnosis: Diagnosis, looks: tuple[Look, ...] | None = None) -> DiagnosisBody:

@@ -9,10 +9,11 @@ from pydantic import Field
 from fencepost.domain.attachments import MAX_ATTACHMENTS
 from fencepost.domain.turns import TurnAnswer
 from fencepost.edge.body import Body
-from fencepost.edge.models import QuestionText, SourceLink
-from fencepost.edge.models_conversations import Sent, UsageBody, message_body
+from fencepost.edge.models import QuestionText
+from fencepost.edge.models_conversations import Sent, SourceBody, UsageBody, message_body
 
 MESSAGE_ID = r"^[A-Za-z0-9_-]{1,64}$"
+IDEMPOTENCY_KEY = r"[!-~]{1,128}"
 _ID = r"^[!-~]{1,255}$"
 
 
@@ -45,7 +46,7 @@ class TurnAnswerBody(Sent):
     message_id: str = Field(description="The question's: the client's own, or one that was made for it.")
     answer_id: str
     response: str = Field(description="Markdown.")
-    sources: list[SourceLink] = Field(description="In the order in which the answer cites them.")
+    sources: list[SourceBody] = Field(description="In the order in which the answer cites them.")
     usage: UsageBody | None = Field(None, description="What the provider counted, where it did.")
     degraded: bool | None = Field(None, description="True where the answer had to do without part of its context.")
 

@@ -17,6 +17,7 @@ from fencepost.edge.body import Query
 from fencepost.edge.catalogue import OPERATIONS
 from fencepost.edge.errors import ERRORS
 from fencepost.edge.models import ErrorBody, Health
+from fencepost.edge.models_turns import IDEMPOTENCY_KEY
 from fencepost.edge.operations import Operation
 
 type Json = dict[str, Any]
@@ -30,6 +31,12 @@ _ORGANISATION: Json = {
     "in": "header",
     "description": "The organisation that a member acts in, where the token chooses another one, or none.",
     "schema": {"type": "string", "pattern": "^([a-z0-9][a-z0-9-]{0,62})?$"},
+}
+_KEY: Json = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "The client's own, for this very wish: a retry under the same key gets what was made for it.",
+    "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY}$"},
 }
 _REQUEST_ID: Json = {"X-Request-Id": {"description": "The request's id.", "schema": {"type": "string"}}}
 _RETRY_AFTER: Json = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
@@ -106,6 +113,7 @@ def _parameters(operation: Operation) -> list[Json]:
     places = re.findall(r"\{(\w+)\}", operation.path)
     found: list[Json] = [{"name": name, "in": "path", "required": True, "schema": _WORD} for name in places]
     found += _query(operation.query) if operation.query else []
+    found += [_KEY] if operation.keyed else []
     return found if operation.public else [*found, _ORGANISATION]
 
 

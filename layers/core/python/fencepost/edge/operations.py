@@ -67,6 +67,7 @@ class Operation(NamedTuple):
         codes: the errors of its own, beside those that come with a body, a query and a token.
         public: no token is asked for.
         optional: the body may be left out.
+        keyed: a client may send a key of its own, so that a retry does nothing twice.
     """
 
     method: str
@@ -79,6 +80,7 @@ class Operation(NamedTuple):
     codes: tuple[ErrorCode, ...] = ()
     public: bool = False
     optional: bool = False
+    keyed: bool = False
 
     @property
     def models(self) -> tuple[type[BaseModel], ...]:
@@ -91,6 +93,7 @@ class Operation(NamedTuple):
         own = {*self.codes, *ANY_REQUEST}
         own |= {*WITH_BODY} if self.sends else set()
         own |= {ErrorCode.QUERY_INVALID} if self.query else set()
+        own |= {ErrorCode.IDEMPOTENCY_KEY_INVALID} if self.keyed else set()
         return frozenset(own | (set() if self.public else {*WITH_TOKEN}))
 
 

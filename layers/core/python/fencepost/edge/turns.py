@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from fencepost.domain.turns import TurnAnswer, TurnRequest
 from fencepost.edge.body import read_content
 from fencepost.edge.http import Request, Response, json_response
 from fencepost.edge.models import shown
-from fencepost.edge.models_turns import TurnBody, turn_answer_body
+from fencepost.edge.models_turns import IDEMPOTENCY_KEY, TurnBody, turn_answer_body
 from fencepost.edge.question import MESSAGE_CODES
 from fencepost.edge.router import Call, Route
 from fencepost.ports import Clock
@@ -36,6 +37,7 @@ _CODES: Mapping[int | str, ErrorCode] = MappingProxyType(
     }
 )
 _ORDER = {code: place for place, code in enumerate(ErrorCode)}
+_KEY = re.compile(IDEMPOTENCY_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,15 @@ class TurnRoutes:
         return _answered(self.service.answer(call.known, request, call.trace))
 
     def _regenerate(self, call: Call) -> Response:
-        params = call.params
-        return _answered(self.service.regenerate(call.known, params["mid"], call.trace, params.get("id")))
+        key, params = _idempotency_key(call.request), call.params
+        return _answered(self.service.regenerate(call.known, params["mid"], call.trace, params.get("id"), key))
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise FencepostError(ErrorCode.IDEMPOTENCY_KEY_INVALID)
+    return key
 
 
 def _read(request: Request) -> TurnBody:

@@ -41,9 +41,12 @@ from fencepost.ports.identity import (
     VisitorTokens,
 )
 from fencepost.ports.queue import JobQueue, RetryQueue
+from fencepost.ports.retrieval import Agenda, CorpusStore, Embedder, EmbeddingCache, Place, Stored, VectorIndex
+from fencepost.ports.sources import DocumentReader, Readable
 
 __all__ = [
     "AddressLimiter",
+    "Agenda",
     "ArchiveStore",
     "ArchivedDocument",
     "AttachmentStore",
@@ -54,12 +57,16 @@ __all__ = [
     "Clock",
     "Completion",
     "ConversationStore",
+    "CorpusStore",
     "DiagnosisStore",
     "Directory",
     "DirectoryAdmin",
     "DocumentArchive",
     "DocumentFetcher",
     "DocumentLibrary",
+    "DocumentReader",
+    "Embedder",
+    "EmbeddingCache",
     "Eraser",
     "Events",
     "ImportStore",
@@ -73,14 +80,18 @@ __all__ = [
     "MemoryStore",
     "Model",
     "Page",
+    "Place",
     "RawDocument",
+    "Readable",
     "RetryQueue",
     "SectionRanker",
+    "Stored",
     "Subject",
     "TextExtractor",
     "TurnStore",
     "UploadForm",
     "Validators",
+    "VectorIndex",
     "VisitorToken",
     "VisitorTokens",
 ]

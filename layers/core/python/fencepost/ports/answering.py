@@ -101,10 +101,11 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A fetched file, decoded, with its validators."""
+    """A fetched file, decoded, with its validators, and the media type that it came as."""
 
     text: str
     validators: Validators
+    media_type: str = "text/plain"
 
 
 class DocumentFetcher(Protocol):

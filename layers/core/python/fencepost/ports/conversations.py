@@ -24,7 +24,8 @@ class TurnStore(Protocol):
         """Take the lease and store the question as pending, in one transaction; say what stood in the way.
 
         Checked in the transaction: the membership is active and of the scope's version, the conversation is there, free
-        and on the claim's site, the message's id is new. Repeating a claim whose answer was lost succeeds.
+        and on the claim's site, the message's id is new, its files are there, and no answer was made for its key. The
+        files learn which conversation uses them. Repeating a claim whose answer was lost succeeds.
         """
         ...
 
@@ -48,8 +49,14 @@ class TurnStore(Protocol):
         """Make a dead turn's question a row of its own and free the lease; False where somebody was faster."""
         ...
 
-    def stored_answer(self, scope: Scope, pointer: MessagePointer) -> Message | None:
-        """Return the newest complete answer to a question, or None while there is none."""
+    def stored_answer(self, scope: Scope, pointer: MessagePointer, key: str | None = None) -> Message | None:
+        """Return the newest complete answer to a question, or the one that was made for a key; None if there is none.
+
+        Args:
+            scope: whose.
+            pointer: of the question.
+            key: a fingerprint, as a claim holds it.
+        """
         ...
 
 
@@ -154,8 +161,15 @@ class MemoryStore(Protocol):
         """Store a summary in place of the one before; False where the conversation is another one by now, or gone."""
         ...
 
-    def drop_summary(self, scope: Scope, conversation_id: str) -> None:
-        """Remove the summary, so that the next job makes it anew."""
+    def drop_summary(self, scope: Scope, conversation_id: str, remaining: Summary | None = None) -> None:
+        """Remove the summary, so that the next job makes it anew.
+
+        Args:
+            scope: the owner's.
+            conversation_id: whose summary it is.
+            remaining: the part of it, under the same id, that takes its place in the same write. Where another summary
+                is there by now, or the conversation is gone, nothing is done.
+        """
         ...
 
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
@@ -187,8 +201,11 @@ class JobStore(Protocol):
         """Take the lease of one purpose's work on a conversation: however often a job comes, one worker pays for it.
 
         Returns:
-            How far the work had come: the last `seq` that it is through with, 0 at first. None where another worker is
-            at it, or where the conversation is not the job's any more.
+            How far the work had come: the last `seq` that it is through with, 0 at first. None where the conversation
+            is not the job's any more.
+
+        Raises:
+            FencepostError: `conversation_busy`; another worker is at it, or died at it and its lease has not ended yet.
         """
         ...
 
@@ -239,6 +256,8 @@ class UploadForm:
 
 class Eraser(Protocol):
     """Removes everything of a conversation or of an owner. Calling it again goes on where it stopped.
+
+    Files that were attached in a conversation go with it, unless another one that is there uses them.
 
     Counts are by kind: `conversations`, `messages`, `pointers`, `archives`, `summaries`, `facts`, `jobs`,
     `attachments`, `objects`. All methods raise `FencepostError` with `conversations_unavailable`.

@@ -81,6 +81,10 @@ class DirectoryAdmin(Protocol):
         """Store a membership and return it with its new version."""
         ...
 
+    def put_membership_under(self, scope: Scope, membership: Membership, admin: str) -> Membership | None:
+        """Store a membership on condition that `admin`, a user, is an active admin as it is written; None where not."""
+        ...
+
     def memberships(self, scope: Scope) -> tuple[Membership, ...]:
         """Return the organisation's memberships, by their users."""
         ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.facts import pinned_by_site
-from fencepost.domain.identity import Member, Membership, OrgRole, Scope
+from fencepost.domain.identity import Denied, Membership, OrgRole, Scope
 from fencepost.domain.memory import Fact
 from fencepost.domain.sites import LayerBudgets, Organisation, Site
 from fencepost.ports import Clock, DirectoryAdmin
@@ -85,18 +85,25 @@ class Administration:
     def put_member(self, scope: Scope, user: str, role: OrgRole | None) -> Membership:
         """Give somebody a role; None ends the membership, from the next request on and in turns under way.
 
+        The operator may do so whoever is left. Whatever an admin writes is written while an admin stays: they
+        themselves, or another one where they give their own role away. So no two of them leave none.
+
         Raises:
             FencepostError: `last_admin`; an organisation's only admin gives themselves another role.
+            Denied: whoever asks is no admin any more.
         """
-        if role is not OrgRole.ADMIN and scope.actor == Member(scope.org, user, None).owner:
-            self._require_other_admin(scope, user)
         membership = Membership(scope.org, user, role or OrgRole.MEMBER, active=role is not None, version=0)
-        return self.directory.put_membership(scope, membership)
+        kind, _, actor = scope.actor.partition(":")
+        if kind != "member":
+            return self.directory.put_membership(scope, membership)
+        leaves = actor == user and role is not OrgRole.ADMIN
+        for admin in self._other_admins(scope, user) if leaves else [actor]:
+            if stored := self.directory.put_membership_under(scope, membership, admin):
+                return stored
+        raise FencepostError(ErrorCode.LAST_ADMIN) if leaves else Denied("not_an_admin")
 
-    def _require_other_admin(self, scope: Scope, user: str) -> None:
-        admins = {row.user for row in self.members(scope) if row.active and row.role is OrgRole.ADMIN}
-        if admins == {user}:
-            raise FencepostError(ErrorCode.LAST_ADMIN)
+    def _other_admins(self, scope: Scope, user: str) -> list[str]:
+        return [row.user for row in self.members(scope) if row.administers and row.user != user]
 
     def _pinned(self, site: Site, known: Site | None, facts: Sequence[str]) -> tuple[Fact, ...]:
         budget = site.budgets_over(self.budgets).facts_tokens

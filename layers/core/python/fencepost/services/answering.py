@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fencepost.domain.attachments import AttachedText
-from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet
+from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet, marker_id
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import Fetched
 from fencepost.domain.identity import Action, Caller, Member, Resource, Scope, authorize, own
+from fencepost.domain.layers import said_before
+from fencepost.domain.retrieval import NOTHING_RECALLED, Recalled
 from fencepost.domain.settlements import Outcome, place_of, settlement
 from fencepost.domain.sites import Site
 from fencepost.domain.system_prompt import VERSION
@@ -20,6 +22,7 @@ from fencepost.services.completion import PaidModel, Reply
 from fencepost.services.composition import Composer, Draft
 from fencepost.services.leases import Leases
 from fencepost.services.trace import Trace
+from fencepost.services.turn_recall import Asked, Searching, TurnRecall
 
 type Decide = Callable[[Caller, Action, Resource], Scope]
 type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
@@ -51,6 +54,7 @@ class Answering:
         documents: the library of a site that has documentation.
         paid: the model of a site, on the deployment's bill and the site's.
         decide: authorises again, where the membership changed after the claim.
+        recall: finds passages in an index; None where the deployment has none.
     """
 
     store: TurnStore
@@ -61,6 +65,7 @@ class Answering:
     attached: Attached
     clock: Clock
     decide: Decide = authorize
+    recall: TurnRecall | None = None
 
     def finish(self, turn: Turn, trace: Trace) -> TurnAnswer:
         """Answer the turn that holds its conversation's lease. The lease is its caller's to give back on failure.
@@ -69,11 +74,13 @@ class Answering:
             FencepostError: `not_found` where the permission or the conversation is gone; `regenerate_not_last`; of the
                 prompt, the bill or the model; `conversation_busy` where the lease was over too early.
         """
+        begun = self.recall.early(_asked(turn)) if self.recall else None
         material, documents = self._load(turn, trace)
         turn = self._still_allowed(turn, material)
         place_of(material)
         turn = self._with_question(turn, material)
-        draft = self._draft(turn, material, documents, trace)
+        recalled = self._recalled(turn, material, begun, trace)
+        draft = self._draft(turn, material, documents, recalled, trace)
         paid = self.paid(turn.site)
         reply = paid.ask(draft.prompt, trace)
         try:
@@ -130,11 +137,24 @@ class Answering:
         request = replace(turn.request, message=asked.content, attachments=asked.attachments)
         return replace(turn, request=request, attachments=attachments)
 
-    def _draft(self, turn: Turn, material: TurnMaterial, documents: DocumentSet, trace: Trace) -> Draft:
+    def _recalled(self, turn: Turn, material: TurnMaterial, begun: Searching | None, trace: Trace) -> Recalled:
+        """Return what the index found by now, which may be nothing: the turn goes on degraded."""
+        if self.recall is None:
+            return NOTHING_RECALLED
+        with trace.stage("retrieve"):
+            recalled, degraded = self.recall.found(_asked(turn), said_before(material), begun)
+        trace.degraded |= degraded
+        return recalled
+
+    def _draft(
+        self, turn: Turn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, trace: Trace
+    ) -> Draft:
         with trace.stage("assemble"):
-            draft = self.composer.draft_turn(turn.request, material, documents, turn.site, turn.attachments)
+            draft = self.composer.draft_turn(
+                turn.request, material, documents, turn.site, turn.attachments, recalled=recalled
+            )
         trace.sources = tuple(source.id for source in draft.prompt.sources)
-        trace.fetched = _fetched(turn, material, documents)
+        trace.fetched = _fetched(turn, material, documents, draft)
         return draft
 
     def _settle(
@@ -157,6 +177,16 @@ class Answering:
         return FencepostError(ErrorCode.NOT_FOUND) if ended else self.leases.lost(trace)
 
 
+def _asked(turn: Turn) -> Asked:
+    return Asked(
+        caller=turn.caller,
+        scope=turn.scope,
+        site=turn.site,
+        conversation=turn.claim.conversation_id,
+        question=turn.request.message,
+    )
+
+
 def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Trace) -> Outcome:
     text, cited = draft.answer(reply.text)
     return Outcome(
@@ -172,11 +202,12 @@ def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Tra
     )
 
 
-def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet) -> Fetched:
+def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet, draft: Draft) -> Fetched:
     return Fetched(
         messages=len(material.recent),
         facts=len(turn.site.pinned_facts) + len(material.facts),
         summary_lines=len(material.summary.lines) if material.summary else 0,
         attachments=len(turn.attachments),
+        sections=sum(marker_id(source.id).startswith("doc:") for source in draft.prompt.sources),
         sections_available=len(documents.sections),
     )

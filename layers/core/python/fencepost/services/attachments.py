@@ -1,4 +1,8 @@
-"""Attachments: uploaded by the browser straight to S3, read in the background, quoted in prompts."""
+"""Attachments: uploaded by the browser straight to S3, read in the background, quoted in prompts.
+
+A file belongs to its owner and may be attached in several conversations. It is erased with the last of them; one that
+was never attached, with its owner alone.
+"""
 
 from __future__ import annotations
 

@@ -35,8 +35,14 @@ class Progress:
 def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Progress | None]:
     """Hold the lease of a job's work meanwhile.
 
+    Nobody can tell a worker that died from one that is busy, and what either was asked for may have come too late for
+    what it read. So the job comes again: the queue's retries outlast a lease.
+
     Yields:
-        How far the work has come, to be moved on; None where another worker is at it.
+        How far the work has come, to be moved on; None where the conversation is not the job's any more.
+
+    Raises:
+        FencepostError: `conversation_busy`; another worker holds the lease.
     """
     now = clock()
     lease = WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))

@@ -125,13 +125,13 @@ class Taking:
         same_text = self.wanted.regenerates is not None or pointer.fingerprint == self.wanted.fingerprint
         if not same_text or self._named not in (None, pointer.conversation_id):
             raise FencepostError(ErrorCode.MESSAGE_ID_REUSED)
-        answer = self.store.stored_answer(self.scope, pointer) if pointer.seq else None
+        answer = self.store.stored_answer(self.scope, pointer, self.wanted.key) if pointer.seq else None
         return Found(self.scope, pointer.conversation_id, answer) if answer else None
 
     def _meet(self, claim: Claim, refused: ClaimRefused, turn: OpenTurn) -> None:
         """Wait for a turn that runs; take over a dead one of the same message; put another's question aside."""
         self._next = self.wanted
-        own = turn.message_id == self.wanted.message_id
+        own = self._is_own(turn)
         left = (turn.until - claim.now).total_seconds()
         if left > 0:
             self._wait("answer" if own else "lease", JOIN_SECONDS if own else BUSY_SECONDS, left)
@@ -140,16 +140,26 @@ class Taking:
         elif refused.conversation:
             self.parked += self.store.park(self.scope, refused.conversation, claim.now)
 
+    def _is_own(self, turn: OpenTurn) -> bool:
+        """Tell whether a turn makes the answer that is wanted: that of the same message, for the same key if any."""
+        return turn.message_id == self.wanted.message_id and self.wanted.key in (None, turn.key)
+
     def _adjusted(self, claim: Claim, refused: ClaimRefused) -> Claim:
         """Return the next try where no turn is open. A pointer says that the message is known and unanswered."""
         if refused.gone:
             raise FencepostError(ErrorCode.NOT_FOUND)
+        if refused.files_gone:
+            raise FencepostError(ErrorCode.ATTACHMENTS_INVALID)
         if refused.pointer is None:
             # The dead turn that was to be taken over was parked meanwhile; the pointer will say where.
             return self.wanted
         if claim.begins:
             # The client sent the id before, and never learnt which conversation it had begun.
             self.wanted = replace(self.wanted, begins=None, conversation_id=refused.pointer.conversation_id)
+            return self.wanted
+        if self.wanted.key:
+            # The revision is there, and was not made for this key: somebody else was faster.
+            self.wanted = replace(self.wanted, regenerates=(self.wanted.regenerates or 1) + 1)
             return self.wanted
         return replace(self.wanted, answers_seq=refused.pointer.seq)
 

@@ -13,11 +13,13 @@ from fencepost.domain.documents import DocumentSet
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.excerpts import facts_hash, summary_hash
 from fencepost.domain.fence import NONCE_CHARACTERS, derive_nonce
+from fencepost.domain.layers import Layers, remembered, stateless
 from fencepost.domain.messages import LayerUse
 from fencepost.domain.prompt import Prompt
+from fencepost.domain.retrieval import NOTHING_RECALLED, Recalled
 from fencepost.domain.signatures import Policy, apply_policy, sign, verified
 from fencepost.domain.sites import Site
-from fencepost.domain.stack import Budgets, Layers, Nonces, assemble, remembered, stateless
+from fencepost.domain.stack import Budgets, Nonces, assemble
 from fencepost.domain.turns import TurnMaterial, TurnRequest
 from fencepost.ports import Keys, SectionRanker
 
@@ -111,6 +113,8 @@ class Composer:
         documents: DocumentSet,
         site: Site,
         attachments: Sequence[AttachedText] = (),
+        *,
+        recalled: Recalled = NOTHING_RECALLED,
     ) -> Draft:
         """Put the prompt of a stored conversation's turn together.
 
@@ -120,11 +124,12 @@ class Composer:
             documents: the site's.
             site: its product prompt and budgets.
             attachments: what is written in the message's files.
+            recalled: what an index found for it.
 
         Raises:
             FencepostError: `misconfigured` or `prompt_too_large`.
         """
-        layers = remembered(request, material, documents, site, attachments)
+        layers = remembered(request, material, documents, site, attachments, recalled=recalled)
         return self._draft(layers, Budgets.of(site.budgets))
 
     def _draft(self, layers: Layers, budgets: Budgets) -> Draft:

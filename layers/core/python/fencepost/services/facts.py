@@ -99,7 +99,7 @@ class FactProposals:
         """Propose facts, each with the messages that it was drawn from.
 
         Raises:
-            FencepostError: `conversations_unavailable`; of the bill or the model.
+            FencepostError: `conversations_unavailable`; `conversation_busy`; of the bill or the model.
         """
         conversation = self.conversations.get(scope, job.conversation) if job.conversation else None
         if conversation is None:

@@ -52,6 +52,9 @@ class ImportService:
 
     Everything is checked before anything is written: the bundle itself, and that what is there already is the same.
     A conversation becomes visible as a whole. A run that was cut short is taken up by the next one.
+
+    A conversation comes back on the site that it was on, be it closed. Where the organisation has no such site, it
+    comes back on the importer's: a visitor's own, or the default one for members. Else nobody could go on with it.
     """
 
     conversations: ConversationStore
@@ -119,7 +122,7 @@ class ImportService:
         if content is None:
             raise FencepostError(ErrorCode.IMPORT_INVALID)
         bundle, found = self._checked(scope, content)
-        absent = {one.conversation.id: one for one in self._absent(scope, found.candidates)}
+        absent = {one.conversation.id: self._placed(scope, job, one) for one in self._absent(scope, found.candidates)}
         self._write(scope, job, bundle, absent)
         self._write_summaries(scope, found.candidates)
         self._write_facts(scope, job, found.facts)
@@ -161,6 +164,13 @@ class ImportService:
             stored = transcript(self.conversations, scope, conversation_id, at_once=_PAGE)
             _require(content_hash(message_lines(conversation_id, stored)) == candidate.content_hash)
         return absent
+
+    def _placed(self, scope: Scope, job: Job, candidate: Candidate) -> Candidate:
+        """Return a conversation on a site that the organisation has."""
+        if self.sites.knows(scope.org, candidate.conversation.site):
+            return candidate
+        site = job.site or self.sites.organisation(scope.org).default_site
+        return replace(candidate, conversation=replace(candidate.conversation, site=site))
 
     def _require_free(self, scope: Scope, absent: Iterable[Candidate]) -> None:
         """Refuse ids of messages that belong to another conversation of the owner."""

@@ -25,6 +25,9 @@ ACTIONS: Mapping[Purpose, Action] = MappingProxyType(
         Purpose.EXPORT: Action.EXPORT,
         Purpose.IMPORT: Action.IMPORT,
         Purpose.ERASE: Action.ERASE,
+        Purpose.INGEST: Action.ADMINISTER,
+        Purpose.REMOVE_DOCUMENT: Action.ADMINISTER,
+        Purpose.REMOVE_STRAYS: Action.ADMINISTER,
     }
 )
 """What needs more than to write."""
@@ -37,6 +40,9 @@ _PASSING = frozenset(
     {
         ErrorCode.CONVERSATIONS_UNAVAILABLE,
         ErrorCode.CONVERSATION_BUSY,
+        ErrorCode.DOCUMENT_BUSY,
+        ErrorCode.INDEX_UNAVAILABLE,
+        ErrorCode.EMBEDDER_UNAVAILABLE,
         ErrorCode.LEDGER_UNAVAILABLE,
         ErrorCode.IDENTITY_UNAVAILABLE,
         ErrorCode.MISCONFIGURED,

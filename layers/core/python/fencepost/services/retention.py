@@ -82,7 +82,10 @@ class RetentionService:
         return replace(conversation, kept_from=first, archived_through=archived, summarised_through=0)
 
     def _drop_summary(self, scope: Scope, conversation: Conversation) -> None:
-        """Drop a summary that tells of what is hidden: the next job makes one of what is left."""
+        """Drop a summary that tells of what is hidden: the next job makes one of what is left.
+
+        What was carried over is older than the conversation's first message, and goes too.
+        """
         summary = self.memory.summary(scope, conversation.id)
         if summary and summary.first_seq < conversation.kept_from:
             self.memory.drop_summary(scope, conversation.id)

@@ -49,7 +49,7 @@ class SiteLedger:
             return SharedReservation(ours.id, ours.day, ours.amount, ours.call_number, ours.committed, sites)
         _give_back(self.deployment, ours)
         _give_back(self.site, sites)
-        raise ours if isinstance(ours, FencepostError) else _error(sites)
+        raise next(refusal for refusal in (ours, sites) if isinstance(refusal, FencepostError))
 
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
         """See `fencepost.ports.Ledger`."""
@@ -72,11 +72,6 @@ def _outcome(reserve: Callable[[], Reservation]) -> Reservation | FencepostError
         return reserve()
     except FencepostError as error:
         return error
-
-
-def _error(outcome: Reservation | FencepostError) -> FencepostError:
-    assert isinstance(outcome, FencepostError)  # noqa: S101 - one of the two refused, and the other one did not
-    return outcome
 
 
 def _give_back(ledger: Ledger, outcome: Reservation | FencepostError) -> None:

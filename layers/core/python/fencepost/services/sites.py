@@ -65,6 +65,10 @@ class SiteService:
         site = self.directory.site(org, site_id) if site_id else None
         return self._filled(site) if site else replace(self.defaults, org=org)
 
+    def knows(self, org: str, site_id: str) -> bool:
+        """Tell whether an organisation has a site, be it closed. Outside all sites is a place as well."""
+        return not site_id or self.directory.site(org, site_id) is not None
+
     def public(self, key: str) -> Site:
         """Return the site with a public key, for somebody who has no token yet.
 

@@ -49,8 +49,7 @@ class SummaryService:
         """Extend the summary over what the window has left behind; make it anew where its range has changed.
 
         Raises:
-            FencepostError: `conversations_unavailable`; of the bill or the model; `conversation_busy` where another
-                worker may have read what was changed since.
+            FencepostError: `conversations_unavailable`; `conversation_busy`; of the bill or the model.
         """
         conversation = self.conversations.get(scope, job.conversation) if job.conversation else None
         if conversation is None:
@@ -59,8 +58,6 @@ class SummaryService:
         through = self._wanted(scope, conversation, site)
         if job.revises or through > conversation.summarised_through:
             with working(self.jobs, scope, job, self.clock) as begun:
-                if begun is None and job.revises:
-                    raise FencepostError(ErrorCode.CONVERSATION_BUSY)
                 if begun is not None:
                     self._extend(scope, conversation, site, through)
 
@@ -87,11 +84,10 @@ class SummaryService:
         summary = self.memory.summary(scope, conversation.id)
         if summary is None or still_holds(summary, messages):
             return summary
-        # At once, before the model is asked: no prompt may show any longer what is not so.
-        self.memory.drop_summary(scope, conversation.id)
+        # At once, before the model is asked: no prompt may show any longer what is not so. What was carried over is
+        # nowhere else to be had, so a worker that dies here must leave it.
         carried = carried_part(summary)
-        if carried:
-            self.memory.write_summary(scope, conversation.id, conversation.incarnation, carried)
+        self.memory.drop_summary(scope, conversation.id, carried)
         return carried
 
     def _made(self, step: Step, site: Site) -> Summary:

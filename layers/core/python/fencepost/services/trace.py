@@ -22,6 +22,7 @@ type Stage = Literal[
     "wait",
     "claim",
     "load",
+    "retrieve",
     "documents",
     "assemble",
     "reserve",

@@ -61,7 +61,12 @@ class TurnService:
         return self._run(turn, trace)
 
     def regenerate(
-        self, caller: Caller, message_id: str, trace: Trace, conversation_id: str | None = None
+        self,
+        caller: Caller,
+        message_id: str,
+        trace: Trace,
+        conversation_id: str | None = None,
+        key: str | None = None,
     ) -> TurnAnswer:
         """Answer the last question of a conversation anew. The answer before it stays, superseded.
 
@@ -70,6 +75,8 @@ class TurnService:
             message_id: the question's, or one of its answers'.
             trace: of the request.
             conversation_id: where it must stand; None where the message's id is all that is known.
+            key: the client's own for this very wish: however often it comes for the same question, it makes one
+                answer, and gets that.
 
         Raises:
             FencepostError: `not_found`, `answer_missing`, `regenerate_not_last`, or as `answer`.
@@ -81,7 +88,11 @@ class TurnService:
             raise FencepostError(ErrorCode.NOT_FOUND)
         site = self._at(caller, conversation.site)
         request = TurnRequest(message="", message_id=pointer.message_id, conversation_id=conversation.id)
-        claim = replace(self._wanted_anew(scope, pointer, conversation.site), keep_days=site.retention.days)
+        claim = replace(
+            self._wanted_anew(scope, pointer, conversation.site),
+            key=fingerprint(key) if key else None,
+            keep_days=site.retention.days,
+        )
         return self._run(Turn(caller=caller, scope=scope, site=site, request=request, claim=claim), trace)
 
     def _run(self, turn: Turn, trace: Trace) -> TurnAnswer:

@@ -1,4 +1,8 @@
-"""Uploaded files: a row for each in its owner's partition."""
+"""Uploaded files: a row for each in its owner's partition.
+
+Its `used_by` holds the ids of the conversations that it was attached in (`turn_actions.use_file`). It is erased with
+the last of them, or with its owner.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A conversation's row with an open turn also holds its question: `open_content`, `open_attachments`, `open_at`. A fresh
 question's number is not known to whoever writes it, so `open_turn.seq` is 0 in the store and the row's `next_seq` to
 its readers. A pointer's `answers` is a map from revision to the answer's `seq` and `context`; its `seq` is 0 until the
-question is a row.
+question is a row. Its `key#<fingerprint>` is the revision that was made for a client's key.
 """
 
 from __future__ import annotations
@@ -81,6 +81,17 @@ def pointer_item(
     """Return a pointer's row. `answers` are by their revisions."""
     entries: AttributeValueTypeDef = {"M": {str(revision): nested(entry) for revision, entry in answers.items()}}
     return to_item(pointer) | {"answers": entries} | keys.pointer_row(scope, pointer.message_id)
+
+
+def key_field(key: str) -> str:
+    """Return the name of the pointer's attribute that says which revision was made for a key."""
+    return f"key#{key}"
+
+
+def read_made_for(item: Item, key: str) -> int | None:
+    """Return the revision that was made for a key."""
+    revision = item.get(key_field(key))
+    return int(plain(revision)) if revision else None
 
 
 def read_answers(item: Item) -> dict[int, AnswerEntry]:

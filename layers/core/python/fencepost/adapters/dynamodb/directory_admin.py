@@ -13,7 +13,7 @@ from fencepost.adapters.dynamodb.directory import SiteReference
 from fencepost.adapters.dynamodb.rows import attribute, from_item, to_item
 from fencepost.adapters.dynamodb.transactions import transact_surely
 from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Denied, Membership, Scope
+from fencepost.domain.identity import Action, Denied, Membership, OrgRole, Scope
 from fencepost.domain.sites import Organisation, Site
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateItemInputTypeDef
 
 _ATTEMPTS: Final = 8
-"""How often a site is written anew because somebody else was faster."""
+"""How often a row is written anew because somebody else was faster."""
 
 
 class DynamoDbDirectoryAdmin:
@@ -58,6 +58,24 @@ class DynamoDbDirectoryAdmin:
         _require_admin(scope)
         named = replace(membership, org=scope.org)
         return from_item(Membership, self._update(keys.membership_row(scope.org, membership.user), named))
+
+    def put_membership_under(self, scope: Scope, membership: Membership, admin: str) -> Membership | None:
+        """See `fencepost.ports.DirectoryAdmin`. Of two admins who end each other, one meets the other's transaction."""
+        key = keys.membership_row(scope.org, membership.user)
+        for _ in range(_ATTEMPTS):
+            before = self._read(scope, Membership, key)
+            if admin == membership.user and not (before and before.administers):
+                return None
+            stored = replace(membership, org=scope.org, version=before.version + 1 if before else 1)
+            # A row takes one action of a transaction: the admin's own is checked by its version.
+            others = {} if admin == membership.user else {"admin": self._check_admin(scope.org, admin)}
+            actions = {"membership": self._put(to_item(stored) | key, before), **others}
+            cancelled = transact_surely(self._client(), actions)
+            if cancelled is None:
+                return stored
+            if "admin" in cancelled.met:
+                return None
+        raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
 
     def put_site(self, scope: Scope, site: Site, *, replaces: int | None = None) -> Site:
         """See `fencepost.ports.DirectoryAdmin`."""
@@ -111,7 +129,8 @@ class DynamoDbDirectoryAdmin:
         Raises:
             FencepostError: `site_key_taken`.
         """
-        actions = {"site": self._put_site(before, stored), "key": self._put_key(stored)}
+        row = to_item(stored) | keys.site_row(stored.org, stored.id)
+        actions = {"site": self._put(row, before), "key": self._put_key(stored)}
         if before and before.key != stored.key:
             actions["old key"] = {"Delete": {"TableName": self._table, "Key": keys.public_key_row(before.key)}}
         cancelled = transact_surely(self._client(), actions)
@@ -119,16 +138,28 @@ class DynamoDbDirectoryAdmin:
             raise FencepostError(ErrorCode.SITE_KEY_TAKEN)
         return cancelled is None
 
-    def _put_site(self, before: Site | None, stored: Site) -> TransactWriteItemTypeDef:
+    def _put(self, item: Item, before: Site | Membership | None) -> TransactWriteItemTypeDef:
+        """Put a row in place of what was read, or of none."""
         put: PutTypeDef = {
             "TableName": self._table,
-            "Item": to_item(stored) | keys.site_row(stored.org, stored.id),
+            "Item": item,
             "ConditionExpression": "attribute_not_exists(pk)",
         }
         if before:
             put["ConditionExpression"] = "version = :before"
             put["ExpressionAttributeValues"] = {":before": attribute(before.version)}
         return {"Put": put}
+
+    def _check_admin(self, org: str, user: str) -> TransactWriteItemTypeDef:
+        return {
+            "ConditionCheck": {
+                "TableName": self._table,
+                "Key": keys.membership_row(org, user),
+                "ConditionExpression": "active = :true AND #role = :admin",
+                "ExpressionAttributeNames": {"#role": "role"},
+                "ExpressionAttributeValues": {":true": attribute(True), ":admin": attribute(OrgRole.ADMIN)},
+            }
+        }
 
     def _put_key(self, stored: Site) -> TransactWriteItemTypeDef:
         return {

@@ -14,7 +14,17 @@ from itertools import chain, groupby, islice
 
 from fencepost.adapters.dynamodb import keys
 from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client
-from fencepost.adapters.dynamodb.remains import CONVERSATIONS, FACTS, IMPORTS, OBJECTS, Remains, Remnant, counted
+from fencepost.adapters.dynamodb.remains import (
+    ATTACHMENTS,
+    CONVERSATIONS,
+    FACTS,
+    IMPORTS,
+    OBJECTS,
+    Remains,
+    Remnant,
+    counted,
+    remnant,
+)
 from fencepost.adapters.dynamodb.removal import Removal
 from fencepost.domain.identity import Scope
 from fencepost.ports import BlobStore
@@ -61,6 +71,7 @@ class DynamoDbEraser:
         # First what is known by rows that are about to go: bundles by their jobs, facts by pointers.
         bundles = self._drop(scope, self._remains.bundles(scope, conversation_id))
         swept = Counter({OBJECTS: bundles, FACTS: self._remove_facts(scope, conversation_id)})
+        swept[ATTACHMENTS] = self._removal.remove_unused(list(self._remains.files(scope, conversation_id)))
         rows = self._remains.of_conversation(scope, conversation_id)
         return dict(+(swept + self._sweep(scope, conversation_id, rows, budget)))
 
@@ -109,7 +120,7 @@ class DynamoDbEraser:
         if self._remains.is_there(scope, conversation_id):
             return Counter()
         facts, rows = self._remains.facts(scope, conversation_id), self._remains.of_conversation(scope, conversation_id)
-        left = counted(chain(facts, rows))
+        left = counted(chain(facts, rows, map(remnant, self._remains.files(scope, conversation_id))))
         left[OBJECTS] = self._stored(scope, self._remains.objects(scope, conversation_id))
         return left
 

@@ -93,8 +93,11 @@ class DynamoDbJobStore:
             return None
         key = keys.work_row(scope, job.conversation, job.purpose)
         actions = {"conversation": self._same(scope, job, job.conversation), "work": self._take(key, lease)}
-        if transact_surely(self._client(), actions):
+        cancelled = transact_surely(self._client(), actions)
+        if cancelled and "conversation" in cancelled.met:
             return None
+        if cancelled:
+            raise FencepostError(ErrorCode.CONVERSATION_BUSY)
         return number(get_row(self._client(), self._table, key) or {}, "through")
 
     def end(self, scope: Scope, job: Job, lease: WorkLease, through: int) -> None:

@@ -91,7 +91,7 @@ class DynamoDbMemoryStore:
         actions: Actions = {"conversation": row, "summary": {"Put": {"TableName": self._table, "Item": item}}}
         return transact_surely(self._client(), actions) is None
 
-    def drop_summary(self, scope: Scope, conversation_id: str) -> None:
+    def drop_summary(self, scope: Scope, conversation_id: str, remaining: Summary | None = None) -> None:
         """See `fencepost.ports.MemoryStore`."""
         row: TransactWriteItemTypeDef = {
             "Update": {
@@ -100,10 +100,11 @@ class DynamoDbMemoryStore:
                 "UpdateExpression": "SET summarised_through = :none",
                 # An erased conversation's row must not come back by this.
                 "ConditionExpression": "attribute_exists(pk)",
-                "ExpressionAttributeValues": {":none": attribute(0)},
+                "ExpressionAttributeValues": {":none": attribute(remaining.last_seq if remaining else 0)},
             }
         }
-        summary = self._delete(keys.summary_row(scope, conversation_id))
+        key = keys.summary_row(scope, conversation_id)
+        summary = self._reduce(key, remaining) if remaining else self._delete(key)
         transact_surely(self._client(), {"conversation": row, "summary": summary})
 
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
@@ -195,6 +196,16 @@ class DynamoDbMemoryStore:
                 "Key": keys.erased_row(scope),
                 "ConditionExpression": "attribute_not_exists(pk) OR erased_at < :made_at",
                 "ExpressionAttributeValues": {":made_at": attribute(timestamp(made_at))},
+            }
+        }
+
+    def _reduce(self, key: keys.Key, remaining: Summary) -> TransactWriteItemTypeDef:
+        return {
+            "Put": {
+                "TableName": self._table,
+                "Item": to_item(remaining) | key,
+                "ConditionExpression": "id = :id",
+                "ExpressionAttributeValues": {":id": attribute(remaining.id)},
             }
         }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, QueryInputPaginateTypeDef
 
 CONVERSATIONS, FACTS, IMPORTS, OBJECTS = "conversations", "facts", "imports", "objects"
+ATTACHMENTS = "attachments"
 _KINDS = {
     "m": "messages",
     "block": "archives",
@@ -33,7 +35,7 @@ _KINDS = {
     "msg": "pointers",
     "fact": FACTS,
     "job": "jobs",
-    "file": "attachments",
+    "file": ATTACHMENTS,
     "import": IMPORTS,
     "work": "leases",
 }
@@ -98,15 +100,26 @@ class Remains:
 
     def objects(self, scope: Scope, conversation_id: str | None) -> Iterator[str]:
         """Yield the prefixes of objects that no row names any more: of all of an owner's, or of those that may hold a
-        conversation that is gone: its own, and bundles.
+        conversation that is gone, or came with it: its own, bundles and files.
         """
         if conversation_id is not None:
             yield objects.conversation(conversation_id)
         # The row of what is being stored is there before its objects are: listed first, none is taken for a stray one.
-        below = "" if conversation_id is None else objects.EXPORTS
-        stored = {_prefix(name): _named_by(name) for name in self._blobs.names(scope, below)}
+        below = ("",) if conversation_id is None else (objects.EXPORTS, objects.FILES)
+        names = chain.from_iterable(self._blobs.names(scope, prefix) for prefix in below)
+        stored = {_prefix(name): _named_by(name) for name in names}
         living = self._living(scope)
         yield from (prefix for prefix, rows in stored.items() if not living & rows)
+
+    def files(self, scope: Scope, conversation_id: str) -> Iterator[Item]:
+        """Yield key and `used_by` of files that a conversation used, and none that is there uses."""
+        # A conversation is there before it uses a file: with the files read first, none is taken for one that is gone.
+        files = list(self._query(_prefixed(keys.owner(scope), "file#"), "pk, sk, used_by"))
+        used = [row for row in files if "used_by" in row and conversation_id in row["used_by"]["SS"]]
+        living = self._living(scope) if used else set[tuple[str, str]]()
+        for row in used:
+            if not living & set(chain.from_iterable(_owners("conv", one) for one in row["used_by"]["SS"])):
+                yield row
 
     def bundles(self, scope: Scope, conversation_id: str) -> Iterator[str]:
         """Yield the objects of bundles that hold a conversation, as long as their rows are there."""

@@ -69,6 +69,15 @@ class Removal:
             removed += len(rows) if self._transact(writes) else 0
         raise _unavailable()
 
+    def remove_unused(self, files: Sequence[Item]) -> int:
+        """Delete rows of files, some at once, and return how many there were.
+
+        Args:
+            files: key and `used_by` of each. One that has come to be used by another conversation since stays.
+        """
+        with ThreadPoolExecutor(_BATCHES_AT_ONCE) as pool:
+            return sum(pool.map(self._remove_unused, files))
+
     def bury(self, row: Key, now: datetime) -> bool:
         """Put a tombstone in the place of a conversation's row; False where there is none."""
         return self._transact([self._deletion(row, "attribute_exists(pk)"), self._tombstone(row, now)])
@@ -119,6 +128,11 @@ class Removal:
             },
             ErrorCode.CONVERSATIONS_UNAVAILABLE,
         )
+
+    def _remove_unused(self, file: Item) -> bool:
+        unused = self._deletion({"pk": file["pk"], "sk": file["sk"]}, "used_by = :seen")
+        unused["Delete"]["ExpressionAttributeValues"] = {":seen": file["used_by"]}
+        return self._transact([unused])
 
     def _delete(self, rows: Sequence[Key]) -> None:
         pending = list(rows)

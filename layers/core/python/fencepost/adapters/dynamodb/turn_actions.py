@@ -10,6 +10,7 @@ from fencepost.adapters.dynamodb.conversation_rows import (
     NEXT_SEQ,
     AnswerEntry,
     conversation_item,
+    key_field,
     open_fields,
     pointer_item,
 )
@@ -17,8 +18,9 @@ from fencepost.adapters.dynamodb.message_rows import expiring
 from fencepost.adapters.dynamodb.reading import EXPIRES_AT
 from fencepost.adapters.dynamodb.rows import attribute, nested, timestamp
 from fencepost.domain.archives import cutoff
+from fencepost.domain.attachments import MOST_CONVERSATIONS
 from fencepost.domain.identity import Scope
-from fencepost.domain.messages import MessagePointer, MessageStatus, OpenTurn
+from fencepost.domain.messages import Conversation, MessagePointer, MessageStatus, OpenTurn
 from fencepost.domain.turns import Claim, Settlement
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def still_member(table: str, scope: Scope, user: str) -> TransactWriteItemTypeDe
 def take_lease(table: str, scope: Scope, claim: Claim) -> TransactWriteItemTypeDef:
     """Write the open turn into the conversation's row, a new one or the one that is there."""
     if claim.begins is not None:
-        return _begin(table, scope, claim)
+        return _begin(table, scope, claim, claim.begins)
     fields = {"open_turn": nested(_open_turn(claim)), "keep_days": attribute(claim.keep_days)}
     # A question that is a row, or stands here already, is not written again.
     if claim.resumes is None and claim.answers_seq is None:
@@ -84,13 +86,23 @@ def point(table: str, scope: Scope, claim: Claim) -> TransactWriteItemTypeDef:
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }
+    return _unanswered(table, scope, claim)
+
+
+def use_file(table: str, scope: Scope, claim: Claim, attachment_id: str) -> TransactWriteItemTypeDef:
+    """Note in a file's row which conversation uses it, so that it goes with the last one that does."""
     return {
-        "ConditionCheck": {
+        "Update": {
             "TableName": table,
-            "Key": keys.pointer_row(scope, claim.message_id),
-            "ConditionExpression": "attribute_exists(pk) AND attribute_not_exists(answers.#revision)",
-            "ExpressionAttributeNames": {"#revision": str(claim.regenerates or 1)},
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            "Key": keys.file_row(scope, attachment_id),
+            "UpdateExpression": "ADD used_by :users",
+            "ConditionExpression": "attribute_exists(pk) AND (attribute_not_exists(used_by)"
+            " OR contains(used_by, :user) OR size(used_by) < :most)",
+            "ExpressionAttributeValues": {
+                ":users": {"SS": [claim.conversation_id]},
+                ":user": attribute(claim.conversation_id),
+                ":most": attribute(MOST_CONVERSATIONS),
+            },
         }
     }
 
@@ -121,16 +133,19 @@ def note_answer(table: str, scope: Scope, settlement: Settlement, revision: int)
     entry = AnswerEntry(seq=settlement.answer.seq, context=settlement.context)
     ends = expiring(settlement.conversation.keep_days, settlement.answer.created_at)
     lasting = f", {EXPIRES_AT} = :{EXPIRES_AT}" if ends else f" REMOVE {EXPIRES_AT}"
+    names = {"#revision": str(revision)} | ({"#key": key_field(settlement.key)} if settlement.key else {})
+    made_for = ", #key = :revision" if settlement.key else ""
     return {
         "Update": {
             "TableName": table,
             "Key": keys.pointer_row(scope, settlement.question_id),
-            "UpdateExpression": f"SET seq = :seq, answers.#revision = :entry{lasting}",
+            "UpdateExpression": f"SET seq = :seq, answers.#revision = :entry{made_for}{lasting}",
             "ConditionExpression": "attribute_exists(pk)",
-            "ExpressionAttributeNames": {"#revision": str(revision)},
+            "ExpressionAttributeNames": names,
             "ExpressionAttributeValues": {
                 ":seq": attribute(settlement.question_seq),
                 ":entry": nested(entry),
+                **({":revision": attribute(revision)} if settlement.key else {}),
                 **{f":{name}": value for name, value in ends.items()},
             },
         }
@@ -192,6 +207,23 @@ def end_lease(table: str, scope: Scope, conversation_id: str, holder: str, until
     }
 
 
+def _unanswered(table: str, scope: Scope, claim: Claim) -> TransactWriteItemTypeDef:
+    condition = "attribute_exists(pk) AND attribute_not_exists(answers.#revision)"
+    names = {"#revision": str(claim.regenerates or 1)}
+    if claim.key:
+        condition += " AND attribute_not_exists(#key)"
+        names["#key"] = key_field(claim.key)
+    return {
+        "ConditionCheck": {
+            "TableName": table,
+            "Key": keys.pointer_row(scope, claim.message_id),
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": names,
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+    }
+
+
 def _open_turn(claim: Claim) -> OpenTurn:
     return OpenTurn(
         message_id=claim.message_id,
@@ -199,12 +231,12 @@ def _open_turn(claim: Claim) -> OpenTurn:
         holder=claim.holder,
         until=claim.until,
         regenerates=claim.regenerates,
+        key=claim.key,
     )
 
 
-def _begin(table: str, scope: Scope, claim: Claim) -> TransactWriteItemTypeDef:
-    assert claim.begins is not None  # noqa: S101 - tells the type checker what the caller has seen
-    item = conversation_item(scope, claim.begins)
+def _begin(table: str, scope: Scope, claim: Claim, conversation: Conversation) -> TransactWriteItemTypeDef:
+    item = conversation_item(scope, conversation)
     return {
         "Put": {
             "TableName": table,

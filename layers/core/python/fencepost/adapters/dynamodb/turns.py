@@ -18,6 +18,7 @@ from fencepost.adapters.dynamodb.conversation_rows import (
     open_question,
     read_answers,
     read_conversation,
+    read_made_for,
 )
 from fencepost.adapters.dynamodb.message_rows import MessageRows
 from fencepost.adapters.dynamodb.reading import is_past, utc_now
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import KeysAndAttributesTypeDef, QueryInputTypeDef, TransactWriteItemTypeDef
 
 _MEMBER: Final = "member:"
+_FILE: Final = "file:"
 _OWN_ROWS: Final = 2
 """A turn's own question and the answer that it replaces may be among the newest rows: so many more are read."""
 
@@ -72,6 +74,7 @@ class DynamoDbTurnStore:
             "conversation": actions.take_lease(self._table, scope, claim),
             "pointer": actions.point(self._table, scope, claim),
         }
+        wanted |= {f"{_FILE}{one}": actions.use_file(self._table, scope, claim, one) for one in _brought(claim)}
         if user := _member(scope):
             wanted["membership"] = actions.membership_check(self._directory, scope, user)
         cancelled = transact(self._client(), wanted)
@@ -124,15 +127,14 @@ class DynamoDbTurnStore:
         parking = self._parking(scope, stored, turn.holder, open_question(row), now)
         return transact_surely(self._client(), parking) is None
 
-    def stored_answer(self, scope: Scope, pointer: MessagePointer) -> Message | None:
+    def stored_answer(self, scope: Scope, pointer: MessagePointer, key: str | None = None) -> Message | None:
         """See `fencepost.ports.TurnStore`."""
         row = self._get(keys.pointer_row(scope, pointer.message_id))
         if is_past(row, self._clock()):
             raise FencepostError(ErrorCode.NOT_FOUND)
         answers = read_answers(row) if row else {}
-        if not answers:
-            return None
-        return self._message(scope, pointer.conversation_id, answers[max(answers)].seq)
+        revision = read_made_for(row, key) if key else max(answers, default=None)
+        return self._message(scope, pointer.conversation_id, answers[revision].seq) if revision else None
 
     def _message(self, scope: Scope, conversation_id: str, seq: int) -> Message:
         if row := self._get(keys.message_row(scope, conversation_id, seq)):
@@ -238,6 +240,11 @@ def _member(scope: Scope) -> str | None:
     return scope.actor.removeprefix(_MEMBER) if scope.actor.startswith(_MEMBER) else None
 
 
+def _brought(claim: Claim) -> Sequence[str]:
+    """Return the files that come with a claim. A question that stands there already has brought its own before."""
+    return claim.attachments if claim.resumes is None and claim.answers_seq is None else ()
+
+
 def _refused(cancelled: Cancelled, claim: Claim) -> ClaimRefused:
     met, pointer = cancelled.met.get("conversation"), cancelled.met.get("pointer")
     conversation = read_conversation(met) if met else None
@@ -250,6 +257,7 @@ def _refused(cancelled: Cancelled, claim: Claim) -> ClaimRefused:
         # Either a row that must be there is not, or one that must not be there is: that one is not empty.
         gone=expired or met == {} or pointer == {},
         pointer=from_item(MessagePointer, pointer) if pointer else None,
+        files_gone=any(name.startswith(_FILE) for name in cancelled.met),
         contended=cancelled.contended,
     )
 

@@ -1,0 +1,87 @@
+"""Keys of the corpus' table. Each is made from a `Scope`, so none can lead out of its organisation.
+
+    partition                              sort key             row
+    org#<org>#corpus                       doc#<id>             a document; `created_at` is the index's sort key
+                                           work#<id>            who is at work on it
+    org#<org>#corpus#doc#<id>              chunk#<chunk id>     a chunk
+                                           places#<version>#<x> where the version's chunks stand whose ids begin with x
+    org#<org>#embedding#<model>            <SHA-256 of a text>  its embedding
+
+Rows of documents that wait for work bear `agenda` and `due_at`, the keys of the index `agenda`. Objects in S3 have the
+prefix `<org>/corpus/<document id>/`, beside those of the organisation's owners.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote, unquote
+
+from fencepost.adapters.dynamodb.keys import Key, key, organisation
+from fencepost.domain.identity import Scope
+
+BY_CREATION: Final = "by_creation"
+"""The index by which documents are listed."""
+AGENDA: Final = "agenda"
+"""The index of what is due, and the name of its partition key; its one value is `DUE`."""
+DUE: Final = "due"
+DUE_AT: Final = "due_at"
+DOCUMENTS: Final = "doc#"
+CHUNKS: Final = "chunk#"
+HEX_DIGITS: Final = "0123456789abcdef"
+
+
+def corpus(scope: Scope) -> str:
+    """Return the partition of an organisation's documents."""
+    return f"{organisation(scope.org)}corpus"
+
+
+def document(scope: Scope, document_id: str) -> str:
+    """Return the partition of a document's chunks."""
+    return f"{corpus(scope)}#doc#{_safe(document_id)}"
+
+
+def document_row(scope: Scope, document_id: str) -> Key:
+    """Return the key of a document."""
+    return key(corpus(scope), f"{DOCUMENTS}{_safe(document_id)}")
+
+
+def work_row(scope: Scope, document_id: str) -> Key:
+    """Return the key of the lease of work on a document."""
+    return key(corpus(scope), f"work#{_safe(document_id)}")
+
+
+def chunk_row(scope: Scope, document_id: str, chunk_id: str) -> Key:
+    """Return the key of a chunk."""
+    return key(document(scope, document_id), f"{CHUNKS}{_safe(chunk_id)}")
+
+
+def places_row(scope: Scope, document_id: str, version: int, chunk_id: str) -> Key:
+    """Return the key of the row that tells, among others, where a chunk stands in a version."""
+    return key(document(scope, document_id), f"places#{version:08d}#{_safe(chunk_id[:1])}")
+
+
+def embedding_row(scope: Scope, model: str, digest: str) -> Key:
+    """Return the key of a text's embedding. Its organisation is in it: nobody learns by timing what others have."""
+    return key(f"{organisation(scope.org)}embedding#{_safe(model)}", _safe(digest))
+
+
+def document_of(row: Key) -> tuple[str, str]:
+    """Return organisation and document of a document's key: whoever reads the agenda has no scope yet.
+
+    Raises:
+        ValueError: it is the key of something else.
+    """
+    partition, sort = row["pk"]["S"], row["sk"]["S"]
+    org = partition.removeprefix("org#").removesuffix("#corpus")
+    if partition != f"org#{org}#corpus" or not sort.startswith(DOCUMENTS):
+        raise ValueError("a document's key is needed")
+    return unquote(org), unquote(sort.removeprefix(DOCUMENTS))
+
+
+def object_prefix(scope: Scope) -> str:
+    """Return the prefix of what an organisation has in S3 that belongs to nobody in it."""
+    return f"{_safe(scope.org)}/"
+
+
+def _safe(part: str) -> str:
+    return quote(part, safe="")

@@ -1,0 +1,132 @@
+"""The `VectorIndex` port on OpenSearch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import batched
+from typing import Final, Literal
+
+from fencepost.adapters.index_entries import require_own
+from fencepost.adapters.opensearch import documents, queries
+from fencepost.adapters.opensearch.bulk import Bulk
+from fencepost.adapters.opensearch.cluster import Cluster
+from fencepost.adapters.opensearch.mapping import ALIAS, Plan
+from fencepost.adapters.opensearch.setup import Indices
+from fencepost.domain.identity import Scope
+from fencepost.domain.retrieval import EmbeddingModel, Hit, IndexEntry, IndexHealth, IndexUnavailable, Search, Vector
+from fencepost.ports import Page, Stored
+
+IDS_AT_ONCE: Final = 500
+
+_WAKING: Final = ("timeout", "503")
+"""How a collection answers that was scaled to zero, until it has capacity again."""
+
+
+class OpenSearchIndex:
+    """Implements `fencepost.ports.VectorIndex`. Threads may share it.
+
+    What was written is found after up to a minute on a classic collection, and after some seconds elsewhere. A chunk
+    that is written twice makes two entries.
+
+    Args:
+        cluster: where it is.
+        model: whose vectors it holds.
+        alias: what it is found under.
+        bulk: how it writes.
+    """
+
+    def __init__(
+        self, cluster: Cluster, model: EmbeddingModel, *, alias: str = ALIAS, bulk: Bulk | None = None
+    ) -> None:
+        self._cluster = cluster
+        self._alias = alias
+        self._bulk = bulk or Bulk(cluster)
+        self._indices = Indices(cluster, alias)
+        self._plan = Plan(model, cluster.engine, alias)
+
+    def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> tuple[str, ...]:
+        """See `fencepost.ports.VectorIndex`. The index is made before the first entry is written."""
+        require_own(scope, entries)
+        self._indices.ensure(self._plan)
+        try:
+            names = self._bulk.index(self._alias, [documents.document_of(entry) for entry in entries])
+        except IndexUnavailable as error:
+            if self._takes(self._plan.model.dimensions, error):
+                raise
+            # The index is another model's: it was moved, or is about to be. What writes will be replaced, or it will.
+            raise IndexUnavailable("other_dimensions") from None
+        return tuple(f"{scope.org}:{name}" for name in names)
+
+    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> None:
+        """See `fencepost.ports.VectorIndex`. While an index is being filled from another, both forget the entries."""
+        for batch in batched(stored_ids, IDS_AT_ONCE, strict=False):
+            ids = documents.own_ids(scope, batch)
+            for name in self._indices.all() if ids else ():
+                missing = self._bulk.delete(name, ids)
+                moved = self._search(queries.stored(scope, missing), name) if missing else ()
+                self._bulk.delete(name, [found["_id"] for found in moved])
+
+    def visible(self, scope: Scope, stored_ids: Sequence[str]) -> frozenset[str]:
+        """See `fencepost.ports.VectorIndex`."""
+        seen: set[str] = set()
+        for batch in batched(stored_ids, IDS_AT_ONCE, strict=False):
+            ids = documents.own_ids(scope, batch)
+            hits = self._search(queries.stored(scope, ids)) if ids else ()
+            seen.update(documents.stored_id(scope, found) for found in hits)
+        return frozenset(seen & set(stored_ids))
+
+    def lexical(self, scope: Scope, search: Search, text: str) -> tuple[Hit, ...]:
+        """See `fencepost.ports.VectorIndex`. How rare a word is follows from the whole index, of all organisations."""
+        if _finds_nothing(search) or not text.strip():
+            return ()
+        hits = self._search(queries.lexical(scope, search, text))
+        return tuple(documents.hit_of(scope, found, found["_score"]) for found in hits)
+
+    def nearest(
+        self, scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"] = "text"
+    ) -> tuple[Hit, ...]:
+        """See `fencepost.ports.VectorIndex`."""
+        if _finds_nothing(search):
+            return ()
+        try:
+            hits = self._search(queries.nearest(scope, search, vector, model, field))
+        except IndexUnavailable as error:
+            # The index holds another model's vectors, of other dimensions: none of this model's is there.
+            if self._takes(len(vector), error):
+                raise
+            return ()
+        return tuple(documents.hit_of(scope, found, documents.inner_product(found["_score"])) for found in hits)
+
+    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "") -> Page[Stored]:
+        """See `fencepost.ports.VectorIndex`."""
+        within = queries.of_organisation(scope, parent)
+        hits = self._search(queries.listed(within, after, limit, queries.STORED_FIELDS))
+        last = hits[-1]["_source"]["entry"] if len(hits) == limit else None
+        return Page(tuple(documents.stored_of(scope, found) for found in hits), last)
+
+    def health(self) -> IndexHealth:
+        """See `fencepost.ports.VectorIndex`."""
+        try:
+            self._search({"size": 0})
+        except IndexUnavailable as error:
+            return self._unhealthy(error)
+        return IndexHealth("ok")
+
+    def _takes(self, dimensions: int, error: IndexUnavailable) -> bool:
+        return error.retriable or self._indices.dimensions() == dimensions
+
+    def _unhealthy(self, error: IndexUnavailable) -> IndexHealth:
+        if error.reason.startswith("404"):
+            # Nothing was ever written.
+            return IndexHealth("ok", "empty")
+        waking = self._cluster.generation == "next" and error.reason.startswith(_WAKING)
+        return IndexHealth("asleep" if waking else "down", error.reason)
+
+    def _search(self, body: queries.Body, name: str = "") -> Sequence[documents.Found]:
+        answer = self._cluster.search(name or self._alias, body, self._cluster.limits.search)
+        found: Sequence[documents.Found] = answer["hits"]["hits"]
+        return found
+
+
+def _finds_nothing(search: Search) -> bool:
+    return search.kind == "document" and not search.grants

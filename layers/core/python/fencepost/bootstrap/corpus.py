@@ -1,0 +1,114 @@
+"""What works on documents: in the jobs function, and on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fencepost.adapters.page_text import PageText
+from fencepost.adapters.pinned_http import Network, Timeouts
+from fencepost.adapters.sqs import SqsJobQueue
+from fencepost.adapters.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
+from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.recalling import stray_handlers
+from fencepost.bootstrap.retrieval import cached_embedder, index_of
+from fencepost.bootstrap.stores import Stores
+from fencepost.domain.chunking import Bounds, cut
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.identity import Scope
+from fencepost.domain.jobs import Job, Purpose
+from fencepost.ports import JobQueue, VectorIndex
+from fencepost.services.building import Told
+from fencepost.services.embedding import CachedEmbedder
+from fencepost.services.ingest import SLICE, IngestService, RemovalService
+from fencepost.services.jobs import JobHandler
+from fencepost.services.sitemaps import Sitemaps
+from fencepost.services.sources import Sources
+from fencepost.services.versions import Cut, Versions
+from fencepost.settings import Settings
+
+_PATIENT = Network(timeouts=Timeouts(connect=3, read=5, total=20))
+"""A job waits, and no visitor does."""
+_BYTES = Bounds(least=300, aim=900, most=1_400, whole=8_000, overlap=160)
+"""Where tokens are bounded by bytes, of which English has four a token: pieces are as long as the others are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestion:
+    """What works on documents."""
+
+    ingest: IngestService
+    removal: RemovalService
+
+    def handlers(self) -> Mapping[Purpose, JobHandler]:
+        """Return the worker's part."""
+        return {Purpose.INGEST: self.ingest.run, Purpose.REMOVE_DOCUMENT: self.removal.run}
+
+
+def document_handlers(settings: Settings, reached: Stores) -> Mapping[Purpose, JobHandler]:
+    """Return the worker's part."""
+    index = index_of(settings)
+    if index is None:
+        return dict.fromkeys((Purpose.INGEST, Purpose.REMOVE_DOCUMENT, Purpose.REMOVE_STRAYS), _disabled)
+    handlers = ingestion(settings, reached, index, SqsJobQueue(settings.jobs_queue)).handlers()
+    return {**handlers, **stray_handlers(reached, index)}
+
+
+def ingestion(
+    settings: Settings,
+    reached: Stores,
+    index: VectorIndex,
+    queue: JobQueue,
+    *,
+    told: Told = lambda *_: None,
+    slice_: timedelta = SLICE,
+) -> Ingestion:
+    """Build what works on documents. Nothing is connected to.
+
+    Args:
+        settings: of the deployment.
+        reached: its stores.
+        index: its index.
+        queue: where work goes that follows from other work.
+        told: is told of the progress.
+        slice_: how long a job works before it queues itself again.
+    """
+    store, blobs = reached.corpus, reached.documents
+    embedder = cached_embedder(settings, reached)
+    versions = Versions(
+        store=store, index=index, embedder=embedder, blobs=blobs, cut=_cutter(settings, embedder), clock=utc_now
+    )
+    sitemaps = Sitemaps(store=store, blobs=blobs, queue=queue, clock=utc_now)
+    ingest = IngestService(
+        store=store,
+        blobs=blobs,
+        sources=_sources(settings, reached),
+        versions=versions,
+        sitemaps=sitemaps,
+        queue=queue,
+        clock=utc_now,
+        told=told,
+        slice=slice_,
+    )
+    return Ingestion(
+        ingest, RemovalService(store=store, blobs=blobs, versions=versions, sitemaps=sitemaps, clock=utc_now)
+    )
+
+
+def _sources(settings: Settings, reached: Stores) -> Sources:
+    def web(wanted: Wanted) -> WebDocumentFetcher:
+        return WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback, network=_PATIENT, wanted=wanted)
+
+    return Sources(
+        pages=web(PAGE), files=web(DOCUMENTS), sitemaps=web(SITEMAP), reader=PageText(), blobs=reached.documents
+    )
+
+
+def _cutter(settings: Settings, embedder: CachedEmbedder) -> Cut:
+    bounds = Bounds() if settings.embedder == "local" else _BYTES
+    return lambda text, language: cut(text, embedder.count, bounds, language)
+
+
+def _disabled(_scope: Scope, _job: Job) -> None:
+    raise FencepostError(ErrorCode.RETRIEVAL_DISABLED)

@@ -1,0 +1,42 @@
+"""What finds passages for turns, where the deployment has an index."""
+
+from __future__ import annotations
+
+from fencepost.adapters.sqs import SqsJobQueue
+from fencepost.bootstrap.clock import utc_now
+from fencepost.bootstrap.retrieval import embedder_of, index_of
+from fencepost.bootstrap.stores import Stores
+from fencepost.domain.jobs import Purpose
+from fencepost.domain.relevance import FLOOR, chance
+from fencepost.ports import VectorIndex
+from fencepost.services.document_rows import DocumentRows
+from fencepost.services.hydration import DocumentPassages
+from fencepost.services.jobs import JobHandler
+from fencepost.services.recall import Recall
+from fencepost.services.strays import StrayRemoval, Strays
+from fencepost.services.turn_recall import TurnRecall
+from fencepost.settings import Settings
+
+_MILLISECONDS = 1_000
+
+
+def turn_recall(settings: Settings, reached: Stores) -> TurnRecall | None:
+    """Return it; None where there is no index. Nothing is connected to."""
+    index = index_of(settings)
+    if index is None:
+        return None
+    recall = Recall(
+        index=index,
+        embedder=embedder_of(settings),
+        hydrators={"document": DocumentPassages(reached.corpus)},
+        bury=Strays(SqsJobQueue(settings.jobs_queue), utc_now).bury,
+        chance=chance,
+        floor=FLOOR,
+        deadline=settings.retrieval_deadline_ms / _MILLISECONDS,
+    )
+    return TurnRecall(recall)
+
+
+def stray_handlers(reached: Stores, index: VectorIndex) -> dict[Purpose, JobHandler]:
+    """Return the worker's part."""
+    return {Purpose.REMOVE_STRAYS: StrayRemoval(DocumentRows(reached.corpus, index), utc_now).run}

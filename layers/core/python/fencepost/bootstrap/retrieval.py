@@ -1,0 +1,43 @@
+"""The index and the embedder that the settings choose."""
+
+from __future__ import annotations
+
+import os
+
+from fencepost.adapters.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
+from fencepost.adapters.local_embedder import LocalEmbedder
+from fencepost.bootstrap.stores import Stores
+from fencepost.ports import Embedder, VectorIndex
+from fencepost.services.embedding import CachedEmbedder
+from fencepost.settings import Settings
+
+
+def index_of(settings: Settings) -> VectorIndex | None:
+    """Return the index; None where the deployment has none. Nothing is connected to, and no SDK is imported."""
+    if settings.index == "none":
+        return None
+    if settings.index == "embedded":
+        from fencepost.adapters.embedded import EmbeddedIndex  # noqa: PLC0415 - numpy is in no layer
+
+        return EmbeddedIndex(settings.index_path)
+    from fencepost.adapters.opensearch import Cluster, OpenSearchIndex  # noqa: PLC0415 - who has none loads nothing
+
+    region = os.environ.get("AWS_REGION", "")
+    cluster = Cluster(endpoint=settings.opensearch_endpoint, generation=settings.index, region=region)
+    return OpenSearchIndex(cluster, embedder_of(settings).model)
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """Return the embedder. Nothing is loaded before its first use."""
+    match settings.embedder:
+        case "local":
+            return LocalEmbedder()
+        case "titan-v2":
+            return BedrockEmbedder(TITAN_V2)
+        case "cohere-v4":
+            return BedrockEmbedder(COHERE_V4)
+
+
+def cached_embedder(settings: Settings, reached: Stores) -> CachedEmbedder:
+    """Return the embedder behind its cache."""
+    return CachedEmbedder(embedder_of(settings), reached.embeddings)

@@ -1,0 +1,199 @@
+"""Documents of an organisation: who may read each, and what becomes of them on their way into the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Literal
+
+from fencepost.domain.identity import Caller, Member, OrgRole, Visitor
+
+ANY_SITE: Final = "*"
+"""In a grant: every site of the organisation."""
+
+
+class Audience(StrEnum):
+    """Who a document is for."""
+
+    SITE = "site"
+    ORGANISATION = "organisation"
+    ROLE = "role"
+    USERS = "users"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acl:
+    """Who may read a document.
+
+    Attributes:
+        audience: everybody on its site, all members, members of a role, or the listed users.
+        role: of `Audience.ROLE`.
+        users: subjects of tokens, of `Audience.USERS`.
+    """
+
+    audience: Audience = Audience.SITE
+    role: OrgRole | None = None
+    users: tuple[str, ...] = ()
+
+    def grants(self, site: str) -> frozenset[str]:
+        """Return the grants of which a reader needs one. `site` is the document's; empty for the whole organisation."""
+        match self.audience:
+            case Audience.SITE:
+                return frozenset({f"site:{site or ANY_SITE}"})
+            case Audience.ORGANISATION:
+                return frozenset({"members"})
+            case Audience.ROLE:
+                return frozenset({f"role:{self.role or OrgRole.ADMIN}"})
+            case Audience.USERS:
+                return frozenset(f"user:{user}" for user in self.users)
+
+
+def grants_of(caller: Caller, site: str) -> frozenset[str]:
+    """Return the grants that a caller holds on a site. An admin holds a member's as well."""
+    public = {f"site:{site}", f"site:{ANY_SITE}"}
+    if isinstance(caller, Visitor):
+        return frozenset(public)
+    if isinstance(caller, Member) and caller.membership and caller.membership.active:
+        roles = {OrgRole.MEMBER, caller.membership.role}
+        return frozenset({*public, "members", f"user:{caller.user}", *(f"role:{role}" for role in roles)})
+    return frozenset()
+
+
+class DocumentKind(StrEnum):
+    """What is written in it."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    PDF = "pdf"
+
+
+class Origin(StrEnum):
+    """Where a document comes from."""
+
+    INLINE = "inline"
+    UPLOAD = "upload"
+    PAGE = "page"
+    LLMS_FULL = "llms_full"
+    SITEMAP = "sitemap"
+
+
+class DocumentState(StrEnum):
+    """`QUEUED` until a worker reads it, `INDEXING` until its newest version is whole, then `READY`.
+
+    `FAILED` says why; a version that was whole before is still the one that is found. `AWAITED` is an upload that has
+    not come. A `REMOVED` one is found by nobody and on its way out.
+    """
+
+    AWAITED = "awaited"
+    QUEUED = "queued"
+    INDEXING = "indexing"
+    READY = "ready"
+    FAILED = "failed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document of an organisation.
+
+    Attributes:
+        site: id of the site that it belongs to; empty for all of them.
+        version: of what is found now; 0 before the first is whole.
+        next_version: of what is being written; equal to `version` while nothing is.
+        content_hash: SHA-256 hex digest of the canonical text of `version`.
+        url: where a reader finds it; empty for none.
+        source: the address that it is fetched from; empty for text and uploads.
+        parent: id of the sitemap that named it; empty for none.
+        refresh_hours: how often `source` is asked again; 0 for never.
+        etag, modified: the validators of the last fetch.
+        chunks: of `version`.
+        error: code of why the last reading failed, or has to be tried again.
+        model: name of the embedding model of its vectors.
+        entry: what its entries in the index were made under (`fencepost.domain.corpus_entries.fingerprint`).
+    """
+
+    id: str
+    org: str
+    site: str
+    title: str
+    kind: DocumentKind
+    origin: Origin
+    acl: Acl
+    state: DocumentState
+    created_at: datetime
+    updated_at: datetime
+    url: str = ""
+    source: str = ""
+    parent: str = ""
+    language: str = ""
+    version: int = 0
+    next_version: int = 0
+    content_hash: str = ""
+    size_bytes: int = 0
+    chunks: int = 0
+    refresh_hours: int = 0
+    checked_at: datetime | None = None
+    etag: str = ""
+    modified: str = ""
+    error: str | None = None
+    model: str = ""
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A chunk of a text, as the chunker cuts it. The spans of all pieces tile the text.
+
+    Attributes:
+        id: of its breadcrumb, its words and how often they came before in the document; edits elsewhere leave it.
+        start, end: its own span in the canonical text, in code points, end exclusive.
+        breadcrumb: the headings above it, outermost first.
+        text: the span's own text.
+        lead: the sentences before it that it repeats, for whoever embeds or reads it alone; none of its span.
+    """
+
+    id: str
+    start: int
+    end: int
+    text: str
+    breadcrumb: tuple[str, ...] = ()
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow:
+    """A chunk as the table holds it: the truth that every hit is hydrated from.
+
+    Attributes:
+        since: the document's version that it came with.
+        until: the version that it was gone with; None while it is part of the newest.
+        stored_id: what the index calls it; empty until it is there.
+        stale_id: what the index calls an older entry of it, which is to be removed once the newer one is found.
+        entry: what the entry was made under, as of `Document`.
+        url: of the page that it stands on, where its document is many pages; else empty, and the document's holds.
+        vector: its embedding, so that an index can be made anew without paying for it again.
+        model: that made the vector.
+    """
+
+    id: str
+    document: str
+    text: str
+    breadcrumb: tuple[str, ...]
+    lead: str
+    since: int
+    until: int | None = None
+    stored_id: str = ""
+    stale_id: str = ""
+    entry: str = ""
+    url: str = ""
+    vector: tuple[float, ...] = field(default=(), repr=False)
+    model: str = ""
+
+    def is_part_of(self, version: int) -> bool:
+        """Tell whether it belongs to a version of its document."""
+        return self.since <= version and (self.until is None or version < self.until)
+
+
+type EntryKind = Literal["document", "message"]

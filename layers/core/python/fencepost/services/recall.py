@@ -1,0 +1,226 @@
+"""The passages that may answer a question: found by words and by meaning, hydrated, and chosen, within a deadline.
+
+One embedding; for each kind of entries one lexical and one vector query at once; one order of both; then the rows. Rows
+that are gone, superseded or not the reader's are dropped before the cut, and what comes after them is looked at, so
+that no number of dead hits starves the result. What is late is left out. Nothing here fails a turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final
+
+from fencepost.domain.corpus import EntryKind
+from fencepost.domain.errors import FencepostError
+from fencepost.domain.identity import Scope
+from fencepost.domain.ranking.diversity import collapsed, diversified
+from fencepost.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, key_of, rank
+from fencepost.domain.retrieval import (
+    FETCH_FACTOR,
+    EmbedderUnavailable,
+    Hit,
+    IndexUnavailable,
+    Passage,
+    Search,
+    Vector,
+)
+from fencepost.parallel import started
+from fencepost.ports import Embedder, VectorIndex
+from fencepost.services.hydration import Hydrated, Hydrator
+
+DEADLINE_SECONDS: Final = 0.4
+HYDRATION_SHARE: Final = 0.25
+"""Of the deadline: what the queries leave to the rows, without which nothing can be shown."""
+PIECES_OF_A_PART: Final = 3
+"""Most passages of one section: a long one may answer in several places, and must not take all the room."""
+
+type Chance = Callable[[Ranked, str], float]
+"""Returns the chance that a hit answers a question, from 0 to 1."""
+type Bury = Callable[[Scope, Sequence[Hit]], None]
+"""Queues the removal of entries that lead to no row."""
+
+_PROFILES: Final[Mapping[EntryKind, Profile]] = {"document": Profile.DOCUMENTS, "message": Profile.MESSAGES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is looked for, and by whom.
+
+    Attributes:
+        text: the question, with what it leans on.
+        grants: the reader's, of which a document asks for one.
+        wanted: how many passages of each kind.
+        conversation: whose messages the prompt has already.
+    """
+
+    text: str
+    grants: frozenset[str] = frozenset()
+    wanted: Mapping[EntryKind, int] = field(default_factory=dict)
+    conversation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What was found of one kind.
+
+    Attributes:
+        passages: the best first; none where nothing is relevant.
+        degraded: a part was late or did not answer.
+        any: the index holds something of this kind that the reader may find, relevant or not.
+    """
+
+    passages: tuple[Passage, ...] = ()
+    degraded: bool = False
+    any: bool = False
+
+
+LATE: Final = Found(degraded=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Finds passages.
+
+    Attributes:
+        hydrators: by the kinds of entries that there are.
+        chance: calibrates a ranking's score.
+        floor: the least chance of what is relevant.
+        deadline: seconds for everything together.
+    """
+
+    index: VectorIndex
+    embedder: Embedder
+    hydrators: Mapping[EntryKind, Hydrator]
+    bury: Bury
+    chance: Chance
+    floor: float
+    deadline: float = DEADLINE_SECONDS
+
+    def begin(self, scope: Scope, query: Query) -> Future[Mapping[EntryKind, Found]]:
+        """Begin to search. The result is there after the deadline at the latest, and never raises for what is down."""
+        until = time.monotonic() + self.deadline
+        return started(lambda: self._search(scope, query, until))
+
+    def search(self, scope: Scope, query: Query) -> Mapping[EntryKind, Found]:
+        """Return what is found of each kind that is wanted."""
+        return self._search(scope, query, time.monotonic() + self.deadline)
+
+    def _search(self, scope: Scope, query: Query, until: float) -> Mapping[EntryKind, Found]:
+        embedded = started(lambda: self.embedder.query(query.text))
+        kinds = [kind for kind in self.hydrators if query.wanted.get(kind)]
+        running = {kind: started(_Kind(self, scope, query, kind, until, embedded).found) for kind in kinds}
+        return {kind: in_time(future, until) or LATE for kind, future in running.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The search of one kind of entries."""
+
+    recall: Recall
+    scope: Scope
+    query: Query
+    kind: EntryKind
+    until: float
+    embedded: Future[Vector]
+
+    @property
+    def wanted(self) -> int:
+        """Passages at the end."""
+        return self.query.wanted[self.kind]
+
+    def found(self) -> Found:
+        """Return what the lists lead to."""
+        words, meaning = self._lists()
+        if not words and not meaning:
+            return Found(degraded=words is None or meaning is None)
+        ranked = rank(Lists(words or (), meaning or ()), _PROFILES[self.kind], self.query.text)
+        passages = self._alive(ranked)
+        finished = None if passages is None else self._finished(passages)
+        late = words is None or meaning is None or finished is None
+        return Found(passages=finished or passages or (), degraded=late, any=True)
+
+    def _lists(self) -> tuple[Sequence[Hit] | None, Sequence[Hit] | None]:
+        """Return what each query found; None for one that was late or failed."""
+        recall, scope, model = self.recall, self.scope, self.recall.embedder.model.name
+        search = Search(
+            kind=self.kind,
+            grants=self.query.grants,
+            limit=max(LIST_LIMIT, FETCH_FACTOR * self.wanted),
+            exclude_parent=self.query.conversation if self.kind == "message" else "",
+        )
+        lexical = started(lambda: recall.index.lexical(scope, search, self.query.text))
+        nearest = started(lambda: recall.index.nearest(scope, search, self.embedded.result(), model))
+        until = self.until - HYDRATION_SHARE * recall.deadline
+        return in_time(lexical, until), in_time(nearest, until)
+
+    def _alive(self, ranked: Sequence[Ranked]) -> tuple[Passage, ...] | None:
+        """Choose among the hits whose rows are alive; None where the rows do not answer.
+
+        The first are hydrated, and what is dead makes room for what comes after it, until there is enough to choose
+        from. Only then is it cut.
+        """
+        left, looked, passages, dead = list(ranked), set[Key](), dict[Key, Passage](), list[Hit]()
+        while True:
+            pool = self._pool(left)
+            alive = [each for each in pool if key_of(each.hit) in passages]
+            unknown = [each.hit for each in pool if key_of(each.hit) not in looked]
+            if len(alive) >= self.wanted or not unknown:
+                break
+            hydrated = self._hydrated(unknown)
+            if hydrated is None:
+                return None
+            looked |= set(map(key_of, unknown))
+            passages |= hydrated.passages
+            dead += hydrated.dead
+            left = [each for each in left if key_of(each.hit) in passages or key_of(each.hit) not in looked]
+        self._bury(dead)
+        return tuple(self._scored(each, passages) for each in diversified(alive, self.wanted))
+
+    def _pool(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        """Return the first that are relevant, of each part the best, three times as many as are wanted."""
+        relevant = (each for each in self._collapsed(ranked) if self._chance(each) >= self.recall.floor)
+        return list(islice(relevant, FETCH_FACTOR * self.wanted))
+
+    def _collapsed(self, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        return collapsed(ranked, self._part, PIECES_OF_A_PART)
+
+    def _part(self, ranked: Ranked) -> Key:
+        """Return what a hit is a part of: a document's section, which is what stands under the same headings."""
+        hit = ranked.hit
+        return (hit.parent, hit.context) if self.kind == "document" and hit.context else key_of(hit)
+
+    def _scored(self, ranked: Ranked, passages: Mapping[Key, Passage]) -> Passage:
+        return replace(passages[key_of(ranked.hit)], score=self._chance(ranked))
+
+    def _chance(self, ranked: Ranked) -> float:
+        return self.recall.chance(ranked, self.query.text)
+
+    def _hydrated(self, hits: Sequence[Hit]) -> Hydrated | None:
+        if time.monotonic() >= self.until:
+            return None
+        with suppress(FencepostError):
+            return self.recall.hydrators[self.kind].hydrate(self.scope, self.query.grants, hits)
+        return None
+
+    def _finished(self, passages: Sequence[Passage]) -> tuple[Passage, ...] | None:
+        if time.monotonic() < self.until:
+            with suppress(FencepostError):
+                return self.recall.hydrators[self.kind].finish(self.scope, passages)
+        return None
+
+    def _bury(self, dead: Sequence[Hit]) -> None:
+        if dead:
+            # Nobody waits for the queue: what is not queued will be found dead again.
+            started(lambda: self.recall.bury(self.scope, dead))
+
+
+def in_time[T](future: Future[T], until: float) -> T | None:
+    """Return a result that is there at a moment of the monotonic clock; None where it is late, or something is down."""
+    with suppress(TimeoutError, IndexUnavailable, EmbedderUnavailable, FencepostError):
+        return future.result(max(0.0, until - time.monotonic()))
+    return None

@@ -1,0 +1,81 @@
+"""What a turn asks an index: for whom, with which words, and when it may begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from fencepost.domain.corpus import EntryKind, grants_of
+from fencepost.domain.followups import leans_back, resolved
+from fencepost.domain.history import Exchange
+from fencepost.domain.identity import Caller, Scope
+from fencepost.domain.retrieval import Recalled
+from fencepost.domain.sites import Site
+from fencepost.services.recall import Found, Query, Recall
+
+WANTED: Final[Mapping[EntryKind, int]] = MappingProxyType({"document": 10, "message": 6})
+"""Passages of each kind in a prompt, where they fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who asks what, and where.
+
+    Attributes:
+        caller: with the membership of this moment.
+        conversation: id; its messages are in the prompt already.
+    """
+
+    caller: Caller
+    scope: Scope
+    site: Site
+    conversation: str
+    question: str
+
+    @property
+    def grants(self) -> frozenset[str]:
+        """Of which a document asks for one."""
+        return grants_of(self.caller, self.site.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """A search under way, and what it was begun for."""
+
+    asked: Asked
+    running: Future[Mapping[EntryKind, Found]]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecall:
+    """Finds what belongs into the prompt of a turn (docs/adr/0013)."""
+
+    recall: Recall
+
+    def early(self, asked: Asked) -> Searching | None:
+        """Begin while the conversation is being loaded; None where the question has to wait for what was said."""
+        return None if not asked.question or leans_back(asked.question) else self._begun(asked, asked.question)
+
+    def found(self, asked: Asked, said: Sequence[Exchange], begun: Searching | None) -> tuple[Recalled, bool]:
+        """Return what was found, and whether a part of it is missing.
+
+        Args:
+            asked: with what the turn knows by now. What was begun for other rights, or another question, is dropped.
+            said: the conversation's exchanges before the question, oldest first.
+            begun: the early search, where there was one.
+        """
+        is_current = begun is not None and (begun.asked.grants, begun.asked.question) == (asked.grants, asked.question)
+        search = begun if begun and is_current else self._begun(asked, resolved(asked.question, said))
+        found = search.running.result()
+        documents, messages = found.get("document", Found()), found.get("message", Found())
+        # Without an answer nothing tells whether there is nothing: the site's own sections are ranked then.
+        told = documents.any and (documents.passages or not documents.degraded)
+        recalled = Recalled(passages=documents.passages if told else None, memories=messages.passages)
+        return recalled, documents.degraded or messages.degraded
+
+    def _begun(self, asked: Asked, text: str) -> Searching:
+        query = Query(text=text, grants=asked.grants, wanted=WANTED, conversation=asked.conversation)
+        return Searching(asked, self.recall.begin(asked.scope, query))

@@ -1,0 +1,195 @@
+"""`make ingest SRC=docs/ ORG=acme SITE=docs`: put a file, a folder or an address into the running cloud's index.
+
+It is done here and now, and not by the functions, so that it can be watched. What is ingested again takes the place of
+what was there, and only what changed in it is embedded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from fencepost.bootstrap.corpus import ingestion
+from fencepost.bootstrap.documents import corpus_service
+from fencepost.bootstrap.retrieval import index_of
+from fencepost.bootstrap.stores import stores
+from fencepost.domain.corpus import Document, DocumentState
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.identity import Scope
+from fencepost.domain.jobs import Job, Purpose
+from fencepost.edge.events import LambdaEvents, silence_libraries
+from fencepost.services.corpus import CorpusService, DocumentChanges
+from fencepost.services.jobs import JobHandler
+from fencepost.settings import load_settings
+from local import directory, emulator, invoke
+from local.ingest_sources import Item, items
+from local.paths import state_folder
+from local.progress import Progress
+from local.state import Running, StateFolder
+from local.trouble import Trouble
+
+_EXAMPLE = "make ingest SRC=docs/ ORG=acme SITE=docs"
+_WITHOUT_END = timedelta(days=1)
+_GOOD = frozenset({DocumentState.READY, DocumentState.REMOVED})
+
+
+def main() -> int:
+    """Ingest, say what came of it, and return the exit code: 1 where a document failed."""
+    try:
+        return run(os.environ)
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+        return trouble.exit_code
+    except KeyboardInterrupt:
+        print("\nStopped. What was begun goes on by itself, or with the next `make ingest`.", file=sys.stderr)
+        return 1
+
+
+def run(environment: Mapping[str, str]) -> int:
+    """Ingest what the environment names, and return the exit code.
+
+    Raises:
+        Trouble: a variable is missing or wrong, or nothing runs.
+    """
+    org = directory.named("ORG", environment.get("ORG") or directory.DEMO, _EXAMPLE)
+    site = environment.get("SITE", "")
+    found = items(environment.get("SRC", ""), directory.named("SITE", site, _EXAMPLE) if site else "")
+    running = StateFolder(state_folder()).serving()
+    _require_site(running, org, site)
+    failed = _ingest(_connected(running, len(found)), directory.operator(org), found)
+    return 1 if failed else 0
+
+
+def _require_site(running: Running, org: str, site: str) -> None:
+    known = directory.administration(running.endpoint_url)
+    if site and known.site(directory.operator(org), site) is None:
+        raise Trouble(
+            f"{org} has no site {site}: make it with `make site ORG={org} SITE={site} ORIGINS=…`", exit_code=2
+        )
+
+
+class Waiting:
+    """Implements `fencepost.ports.JobQueue`: what is to be done next, in this process."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+
+    def send(self, jobs: Sequence[Job]) -> None:
+        """See `fencepost.ports.JobQueue`."""
+        self.jobs.extend(jobs)
+
+
+@dataclass
+class Ingest:
+    """Adds documents, and does the work on them.
+
+    Attributes:
+        waiting: what `service` and `handlers` queue.
+        names: by ids, of documents that are added.
+    """
+
+    service: CorpusService
+    handlers: Mapping[Purpose, JobHandler]
+    waiting: Waiting
+    progress: Progress
+    names: dict[str, str] = field(default_factory=dict)
+
+    def add(self, scope: Scope, item: Item) -> bool:
+        """Do all the work that a document asks for, and return whether all of it was done.
+
+        Raises:
+            Trouble: its file cannot be read.
+        """
+        self.names[item.id] = item.name
+        self.progress.begin(item.name)
+        content = item.content()
+        try:
+            self._queue(scope, item, content)
+        except FencepostError as error:
+            self.progress.finish(_sentence(error.code))
+            return False
+        return self._work(scope)
+
+    def _queue(self, scope: Scope, item: Item, content: bytes | None) -> None:
+        try:
+            self.service.add(scope, item.new, content, item.id)
+        except FencepostError as error:
+            if error.code is not ErrorCode.DOCUMENT_BUSY:
+                raise
+            # It is there already.
+            if content is not None:
+                self.service.change(scope, item.id, DocumentChanges(), content)
+            else:
+                self.service.refresh(scope, item.id)
+
+    def _work(self, scope: Scope) -> bool:
+        """Do what waits, and what follows from it: a sitemap's pages are documents of their own."""
+        good = True
+        while self.waiting.jobs:
+            job = self.waiting.jobs.popleft()
+            self.progress.of = max(self.progress.of, self.progress.finished + 1 + len(self.waiting.jobs))
+            good &= self._do(scope, job)
+        return good
+
+    def _do(self, scope: Scope, job: Job) -> bool:
+        document_id = job.document or ""
+        try:
+            self.progress.begin(self.names.get(document_id) or self._address(scope, document_id))
+            self.handlers[job.purpose](scope, job)
+            document = self.service.store.get(scope, document_id)
+        except FencepostError as error:
+            self.progress.finish(_sentence(error.code))
+            return False
+        self.progress.finish(_outcome(document))
+        return document is None or document.state in _GOOD
+
+    def _address(self, scope: Scope, document_id: str) -> str:
+        document = self.service.store.get(scope, document_id)
+        return document.source if document else document_id
+
+
+def _ingest(work: Ingest, scope: Scope, found: Sequence[Item]) -> int:
+    failed = sum(not work.add(scope, item) for item in found)
+    noun = "document" if len(found) == 1 else "documents"
+    print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
+    return failed
+
+
+def _connected(running: Running, documents: int) -> Ingest:
+    """Build the work on the running cloud, from the environment of its own worker."""
+    variables = invoke.variables("JobsFunction")
+    # The adapters' clients find the emulator where the SDK looks for it.
+    os.environ.update(emulator.CREDENTIALS, AWS_ENDPOINT_URL=running.endpoint_url)
+    silence_libraries()
+    settings = load_settings(variables)
+    index = index_of(settings)
+    if index is None:
+        raise Trouble("This Fencepost has no index: start it without FENCEPOST_INDEX=none.")
+    reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), Progress(documents, sys.stderr)
+    workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
+    return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress)
+
+
+def _outcome(document: Document | None) -> str:
+    if document is None or document.state is DocumentState.REMOVED:
+        return "removed"
+    if document.error:
+        return _sentence(ErrorCode(document.error))
+    return f"{document.state}, version {document.version}, {document.chunks:,} chunks"
+
+
+def _sentence(code: ErrorCode) -> str:
+    known = {
+        ErrorCode.CONVERSATIONS_UNAVAILABLE: "the local cloud does not answer; is `make dev` still running?",
+        ErrorCode.DOCUMENT_BUSY: "somebody else is working on it; it will be queued again by itself",
+        ErrorCode.NOT_FOUND: "it is being removed; try again in a moment",
+    }
+    return known.get(code, str(code))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

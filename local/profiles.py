@@ -1,0 +1,43 @@
+"""The profiles of samconfig.toml: what `make deploy PROFILE=prod` deploys, and how to reach it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+
+from local.paths import ROOT
+from local.trouble import Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Where a profile's stack is.
+
+    Attributes:
+        stack: its name.
+        region: None leaves it to the caller's AWS configuration.
+    """
+
+    stack: str
+    region: str | None
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client with the caller's own AWS credentials, e.g. `client("dynamodb")`."""
+        return boto3.Session(region_name=self.region).client(service)  # type: ignore[call-overload]  # stubs know names
+
+
+def profile(name: str) -> Profile:
+    """Return a profile.
+
+    Raises:
+        Trouble: there is none of this name.
+    """
+    profiles = tomllib.loads((ROOT / "samconfig.toml").read_text())
+    try:
+        parameters = profiles[name]["deploy"]["parameters"]
+    except (KeyError, TypeError):
+        raise Trouble(f"PROFILE must be a profile of samconfig.toml that deploys, not {name}.", exit_code=2) from None
+    return Profile(parameters["stack_name"], parameters.get("region"))

@@ -1,0 +1,74 @@
+"""Documents on the deployed stack: from the API into the index, from the command line, and by the clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fencepost.adapters.embedded import EmbeddedIndex
+from fencepost.domain.identity import OrgRole
+from fencepost.ports import Stored
+from local.directory import operator
+from local.paths import ROOT
+from tests.api_client import ApiClient, waited_for
+from tests.stack import Stack
+
+GUIDE = "# Ladders\n\nA ladder leans at seventy-five degrees.\n\n## Care\n\nWooden ladders are oiled each spring.\n"
+
+
+def admin(stack: Stack, org: str) -> ApiClient:
+    """Return an admin of an organisation that has the site `docs`."""
+    stack.site(org, "docs")
+    stack.grant(org, "jane", OrgRole.ADMIN)
+    return stack.member("jane", org)
+
+
+def entries(stack: Stack, org: str, document_id: str) -> Sequence[Stored]:
+    """Return what the index has of a document."""
+    index = EmbeddedIndex(stack.cloud.chosen["IndexPath"])
+    return index.listed(operator(org), None, 100, parent=document_id).items
+
+
+def test_a_document_of_an_admin_comes_into_the_index(stack: Stack) -> None:
+    jane = admin(stack, "ladders")
+    sent = jane.send("POST", "/v1/documents", {"text": GUIDE, "site": "docs", "url": "https://docs.example/ladders"})
+    assert sent.status_code == 202, sent.text
+    document_id = sent.json()["id"]
+
+    def ready() -> Any:
+        document = jane.get(f"/v1/documents/{document_id}")
+        assert document["state"] != "failed", document
+        return document if document["state"] == "ready" else None
+
+    document = waited_for(ready)
+    assert (document["title"], document["version"]) == ("Ladders", 1)
+    found = entries(stack, "ladders", document_id)
+    assert len(found) == document["chunks"] > 0
+    assert {entry.model for entry in found} == {"multilingual-e5-small-q4/384"}
+
+
+def test_a_file_is_ingested_from_the_command_line(stack: Stack, tmp_path: Path) -> None:
+    admin(stack, "ropes")
+    (tmp_path / "ropes.md").write_text(GUIDE.replace("ladder", "rope").replace("Ladders", "Ropes"))
+    environment = {**os.environ, "FENCEPOST_STATE_DIR": str(stack.cloud.folder.path)}
+    command = ["make", "-s", "--no-print-directory", "ingest", f"SRC={tmp_path}", "ORG=ropes", "SITE=docs"]
+    for _ in range(2):
+        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert (run.stdout, run.returncode) == ("1 document up to date.\n", 0), run.stderr
+        assert "ropes.md: ready, version 1" in run.stderr
+    (document,) = stack.member("jane", "ropes").get("/v1/documents")["items"]
+    assert (document["title"], document["state"], document["site"]) == ("Ropes", "ready", "docs")
+    assert len(entries(stack, "ropes", document["id"])) == document["chunks"]
+
+
+def test_the_clock_starts_the_sweep(stack: Stack) -> None:
+    (name,) = [rule["Name"] for rule in stack.client("events").list_rules()["Rules"] if "Sweep" in rule["Name"]]
+    (target,) = stack.client("events").list_targets_by_rule(Rule=name)["Targets"]
+    assert stack.physical("ScheduleFunction") in target["Arn"]
+    assert stack.invoke("ScheduleFunction", json.loads((ROOT / "events" / "schedule.json").read_text())) is None
+    swept = [json.loads(line) for line in stack.logs() if '"source":"schedule"' in line]
+    assert [(row["records"], row["failed"]) for row in swept][-1] == (0, 0)

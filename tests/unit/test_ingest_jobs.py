@@ -1,0 +1,48 @@
+"""Documents' jobs as the worker runs them: the operator's, whatever becomes of the admin who asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.adapters.sqs import message
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.identity import Action, Scope
+from fencepost.domain.jobs import Job, Purpose
+from fencepost.edge.queue import read_job
+from fencepost.services.jobs import action_of
+from fencepost.services.sitemaps import document_job
+from tests.corpus_world import CorpusWorld
+from tests.jobs_world import JobsWorld
+
+
+@pytest.mark.parametrize("purpose", [Purpose.INGEST, Purpose.REMOVE_DOCUMENT])
+def test_a_job_is_authorised_for_its_organisation_alone(purpose: Purpose) -> None:
+    world, corpus, scopes = JobsWorld(), CorpusWorld(), list[Scope]()
+    job = document_job(corpus.scope, "d1", purpose, world.clock)
+
+    world.runner(**{purpose.name: lambda scope, _job: scopes.append(scope)}).run(job)
+
+    (scope,) = scopes
+    assert (scope.org, scope.actor, scope.action) == ("acme", "operator", Action.ADMINISTER)
+    assert world.events.jobs == [("done", None)]
+    assert action_of(purpose) is Action.ADMINISTER
+
+
+def test_a_job_travels_with_its_document() -> None:
+    job = document_job(CorpusWorld().scope, "d1", Purpose.INGEST, JobsWorld().clock)
+
+    assert read_job(message(job)) == job
+
+
+@pytest.mark.parametrize("code", [ErrorCode.DOCUMENT_BUSY, ErrorCode.INDEX_UNAVAILABLE, ErrorCode.EMBEDDER_UNAVAILABLE])
+def test_what_passes_brings_the_job_again(code: ErrorCode) -> None:
+    world = JobsWorld()
+
+    def fail(_scope: Scope, _job: Job) -> None:
+        raise FencepostError(code)
+
+    job = document_job(CorpusWorld().scope, "d1", Purpose.INGEST, world.clock)
+    with pytest.raises(FencepostError):
+        world.runner(INGEST=fail).run(job)
+
+    assert world.events.jobs == [("retried", code)]
