@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-_NOT_A_BENCHMARK = {"__init__", "__main__", "report", "talk", "turning"}
+_NOT_A_BENCHMARK = {
+    *("__init__", "__main__", "report", "talk", "turning"),
+    *("retrieval_recipes", "retrieval_sets", "retrieval_vectors"),
+}
 
 
 def names() -> list[str]:

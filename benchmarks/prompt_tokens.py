@@ -16,8 +16,9 @@ from benchmarks.report import Row, data_folder, median_seconds, print_table
 from fencepost.adapters.fts import FullTextRanker
 from fencepost.domain.conversation import Question
 from fencepost.domain.documents import DocumentSet
+from fencepost.domain.layers import stateless
 from fencepost.domain.sections import split_document
-from fencepost.domain.stack import Budgets, Nonces, assemble, stateless
+from fencepost.domain.stack import Budgets, Nonces, assemble
 from fencepost.domain.tokens import count_tokens
 
 SITE = "https://docs.example"
