@@ -24,6 +24,7 @@ from benchmarks.report import Row, print_table
 from benchmarks.retrieval_recipes import OURS, VECTORS_ALONE, WANTED, WORDS_ALONE, Recipe, searchable, unit_of
 from benchmarks.retrieval_sets import UNANSWERABLE, Case, Shelf, shelves
 from benchmarks.retrieval_vectors import RememberedVectors
+from fencepost.domain.corpus import EntryKind
 from fencepost.domain.ranking import Ranked, Weights
 from fencepost.domain.tokens import count_tokens
 
@@ -33,16 +34,23 @@ ABLATIONS: Final[Mapping[str, Recipe]] = {
     "without words": replace(OURS, lexical=False),
     "without stems and stop words": replace(OURS, analysis=False),
     "without context": replace(OURS, context=False),
-    "without the address's words": replace(OURS, address=False),
-    "without cutting": replace(OURS, pieces=False),
-    "without days": replace(OURS, days=False),
-    "without neighbours in the vector": replace(OURS, beside=False),
-    "without the speaker's bonus": replace(OURS, weights=Weights(speaker=0)),
     "without shared wording": replace(OURS, weights=Weights(wording=0)),
     "without diversity": replace(OURS, diverse=False),
     "without the floor": replace(OURS, floor=False),
     "30 hits of each list": replace(OURS, limit=30),
-    "ranks in place of scores": replace(OURS, by_ranks=True),
+    # Ranks alone do not tell what is relevant.
+    "ranks in place of scores": replace(OURS, by_ranks=True, floor=False),
+}
+OF_KIND: Final[Mapping[EntryKind, Mapping[str, Recipe]]] = {
+    "document": {
+        "without the address's words": replace(OURS, address=False),
+        "without cutting": replace(OURS, pieces=False),
+    },
+    "message": {
+        "without days": replace(OURS, days=False),
+        "without neighbours in the vector": replace(OURS, beside=False),
+        "without the speaker's bonus": replace(OURS, weights=Weights(speaker=0)),
+    },
 }
 
 
@@ -71,11 +79,11 @@ class Results:
 
 def main(arguments: Sequence[str]) -> None:
     """Print a table for each data set."""
-    recipes = ABLATIONS if "--ablations" in arguments else {}
     vectors = RememberedVectors()
     for name, some in shelves().items():
         print(f"\n### {name}\n")
-        print_table(_table(some, {**ROWS, **recipes}, vectors))
+        removed = {**ABLATIONS, **OF_KIND[some[0].kind]} if "--ablations" in arguments else {}
+        print_table(_table(some, {**ROWS, **removed}, vectors))
 
 
 def _table(some: Sequence[Shelf], recipes: Mapping[str, Recipe], vectors: RememberedVectors) -> Iterator[Row]:
@@ -90,16 +98,17 @@ def _table(some: Sequence[Shelf], recipes: Mapping[str, Recipe], vectors: Rememb
         yield Row(f"{name}: nDCG@10", f"{_ndcg(results.answerable):.3f}")
         if results.strangers:
             yield Row(f"{name}: strangers given passages", f"{statistics.fmean(results.strangers):.3f}")
-        if name in ROWS:
-            yield from _details(name, results, whole)
+        tokens = statistics.fmean(result.tokens for result in results.answerable)
+        yield Row(
+            f"{name}: tokens of an answer", f"{tokens:,.0f}", f"whole file: {whole:,.0f}", f"1/{whole / tokens:.0f}"
+        )
+        yield from _categories(name, results.cases)
     yield Row("whole file: tokens", f"{whole:,.0f}")
 
 
-def _details(name: str, results: Results, whole: float) -> Iterator[Row]:
-    tokens = statistics.fmean(result.tokens for result in results.answerable)
-    yield Row(f"{name}: tokens of an answer", f"{tokens:,.0f}", f"whole file: {whole:,.0f}", f"1/{whole / tokens:.0f}")
+def _categories(name: str, results: Sequence[Result]) -> Iterator[Row]:
     categories = defaultdict[str, list[Result]](list)
-    for result in results.cases:
+    for result in results:
         categories[result.case.category].append(result)
     for category, part in sorted(categories.items()):
         if category:

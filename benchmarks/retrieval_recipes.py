@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from unittest.mock import patch
@@ -14,7 +15,8 @@ from benchmarks.retrieval_sets import Shelf, Unit
 from benchmarks.retrieval_vectors import RememberedVectors
 from fencepost.adapters.embedded import EmbeddedIndex
 from fencepost.domain.chunking import cut
-from fencepost.domain.corpus import Piece
+from fencepost.domain.corpus import Acl, ChunkRow, Document, DocumentKind, DocumentState, Origin, Piece
+from fencepost.domain.corpus_entries import entry_of, passage
 from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
 from fencepost.domain.ranking import (
     LIST_LIMIT,
@@ -27,12 +29,13 @@ from fencepost.domain.ranking import (
     rank,
     relevant,
 )
-from fencepost.domain.ranking.fields import REACH, Said, blended, document_fields, message_fields
+from fencepost.domain.ranking.fields import REACH, Said, blended, message_fields
 from fencepost.domain.retrieval import Hit, IndexEntry, Search
 from fencepost.domain.terms import terms
 
 WANTED: Final = 10
 GRANTS: Final = frozenset({"site:*"})
+_NEW_YEAR: Final = datetime(2025, 1, 1, tzinfo=UTC)
 _ADAPTER = "fencepost.adapters.embedded"
 
 
@@ -88,7 +91,7 @@ def searchable(
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         index = EmbeddedIndex(Path(folder) / "index.db")
         stack.callback(index.close)
-        index.upsert(scope, _entries(shelf, recipe, vectors, scope))
+        index.upsert(scope, list(_entries(shelf, recipe, vectors, scope)))
         asked = vectors.questions([*(case.question for case in shelf.cases), *shelf.strangers])
         search = Search(kind=shelf.kind, grants=GRANTS if shelf.kind == "document" else frozenset(), limit=recipe.limit)
 
@@ -122,37 +125,54 @@ def _by_ranks(lists: Lists) -> tuple[Ranked, ...]:
     return tuple(Ranked(hits[name], scores[name]) for name in sorted(hits, key=lambda name: (-scores[name], name)))
 
 
-def _entries(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> list[IndexEntry]:
+def _entries(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
     make = _of_documents if shelf.kind == "document" else _of_messages
-    return [replace(entry, org=scope.org, owner=entry.owner and scope.owner) for entry in make(shelf, recipe, vectors)]
+    for entry in make(shelf, recipe, vectors, scope):
+        yield entry if recipe.context else replace(entry, context="")
 
 
-def _of_documents(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors) -> Iterator[IndexEntry]:
-    cuts = [(unit, piece) for unit in shelf.units for piece in _pieces(unit, recipe, vectors)]
-    fields = [document_fields(unit.title, piece, unit.place if recipe.address else "") for unit, piece in cuts]
-    embedded = vectors.passages([each.passage for each in fields])
-    for (unit, piece), each in zip(cuts, fields, strict=True):
-        yield IndexEntry(
-            chunk=piece.id,
-            org="",
-            owner="",
-            kind="document",
-            parent=unit.id,
-            version=1,
-            text=each.text,
-            context=each.context if recipe.context else "",
-            grants=GRANTS,
+def _of_documents(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
+    rows = [
+        (document, row)
+        for document, unit in ((_document(unit, recipe, scope), unit) for unit in shelf.units)
+        for row in _rows(document, unit.text, recipe, vectors)
+    ]
+    embedded = vectors.passages([passage(document, row) for document, row in rows])
+    for document, row in rows:
+        yield entry_of(document, replace(row, vector=embedded[passage(document, row)]))
+
+
+def _document(unit: Unit, recipe: Recipe, scope: Scope) -> Document:
+    return Document(
+        id=unit.id,
+        org=scope.org,
+        site="",
+        title=unit.title,
+        kind=DocumentKind.TEXT,
+        origin=Origin.INLINE,
+        acl=Acl(),
+        state=DocumentState.READY,
+        created_at=_NEW_YEAR,
+        updated_at=_NEW_YEAR,
+        url=unit.place if recipe.address else "",
+    )
+
+
+def _rows(document: Document, text: str, recipe: Recipe, vectors: RememberedVectors) -> Iterator[ChunkRow]:
+    whole = Piece(id="whole", start=0, end=len(text), text=text)
+    for piece in cut(text, vectors.count) if recipe.pieces else (whole,):
+        yield ChunkRow(
+            id=piece.id,
+            document=document.id,
+            text=piece.text,
+            breadcrumb=piece.breadcrumb,
+            lead=piece.lead,
+            since=1,
             model=vectors.model,
-            vector=embedded[each.passage],
         )
 
 
-def _pieces(unit: Unit, recipe: Recipe, vectors: RememberedVectors) -> Sequence[Piece]:
-    whole = Piece(id="whole", start=0, end=len(unit.text), text=unit.text)
-    return cut(unit.text, vectors.count) if recipe.pieces else (whole,)
-
-
-def _of_messages(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors) -> Iterator[IndexEntry]:
+def _of_messages(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
     said = [Said(unit.text, unit.day, unit.speaker) for unit in shelf.units]
     alone = [message_fields(each) for each in said]
     own = vectors.passages([each.passage for each in alone])
@@ -163,13 +183,13 @@ def _of_messages(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors) -> It
         sides = ([own[alone[n].passage] for n in side] for side in (before, after))
         yield IndexEntry(
             chunk=unit.id,
-            org="",
-            owner="somebody",
+            org=scope.org,
+            owner=scope.owner,
             kind="message",
             parent=unit.place,
             version=1,
             text=fields.text if recipe.days else fields.passage,
-            context=fields.context if recipe.context else "",
+            context=fields.context,
             model=vectors.model,
             position=place,
             vector=blended(vector, *sides) if recipe.beside else vector,

@@ -104,6 +104,7 @@ class TestDocuments:
         [
             ("", ""),
             ("https://x.example", ""),
+            ("http://[", ""),
             ("https://x.example/documentation/index.html", ""),
             ("https://x.example/caf%C3%A9/a_b--c/", "café › a b c"),
             ("https://x.example/%E5%85%A5%E9%96%80", "入門"),

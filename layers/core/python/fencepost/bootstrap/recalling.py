@@ -7,7 +7,7 @@ from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
 from fencepost.domain.jobs import Purpose
-from fencepost.domain.relevance import FLOOR, chance
+from fencepost.domain.ranking.calibration import FLOOR, chance
 from fencepost.ports import VectorIndex
 from fencepost.services.document_rows import DocumentRows
 from fencepost.services.hydration import DocumentPassages

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
+from fencepost.domain.chunking import spoken
 from fencepost.domain.corpus import ChunkRow, Document
+from fencepost.domain.ranking.fields import Fields, document_fields
 from fencepost.domain.retrieval import IndexEntry
 
-_BETWEEN = " › "
 _HASH_CHARACTERS = 16
 
 
@@ -18,7 +20,7 @@ def fingerprint(document: Document, model: str) -> str:
     It is of two parts: of what vectors are made of besides the text, and of who may find the entries.
     """
     rights = sorted(document.acl.grants(document.site))
-    return f"{_hash(document.title, model)}.{_hash(document.language, *rights)}"
+    return f"{_hash(document.title, document.url, model)}.{_hash(document.language, *rights)}"
 
 
 def has_vector(row: ChunkRow, entry: str) -> bool:
@@ -26,21 +28,14 @@ def has_vector(row: ChunkRow, entry: str) -> bool:
     return bool(row.vector) and row.entry.partition(".")[0] == entry.partition(".")[0]
 
 
-def heading(title: str, breadcrumb: tuple[str, ...]) -> str:
-    """Return the title and the headings above a chunk as one line. A first heading that is the title is left out."""
-    headings = breadcrumb[1:] if breadcrumb[:1] == (title,) else breadcrumb
-    return _BETWEEN.join(filter(None, (title, *headings)))
-
-
 def passage(document: Document, row: ChunkRow) -> str:
-    """Return what is embedded of a chunk: its headings, the sentences before it that it repeats, and its own text."""
-    own = f"{row.lead}{row.text}".strip()
-    above = heading(document.title, row.breadcrumb)
-    return f"{above}\n{own}" if above else own
+    """Return what is embedded of a chunk: what is markup alone has no meaning."""
+    return _fields(document, replace(row, text=spoken(row.text))).passage
 
 
 def entry_of(document: Document, row: ChunkRow) -> IndexEntry:
     """Return a chunk's entry. Its version is the one that the chunk came with: later ones leave it as it is."""
+    fields = _fields(document, row)
     return IndexEntry(
         chunk=row.id,
         org=document.org,
@@ -48,13 +43,17 @@ def entry_of(document: Document, row: ChunkRow) -> IndexEntry:
         kind="document",
         parent=document.id,
         version=row.since,
-        text=row.text,
-        context=heading(document.title, row.breadcrumb),
+        text=fields.text,
+        context=fields.context,
         grants=document.acl.grants(document.site),
         model=row.model,
         language=document.language,
         vector=row.vector,
     )
+
+
+def _fields(document: Document, row: ChunkRow) -> Fields:
+    return document_fields(document.title, row, row.url or document.url)
 
 
 def _hash(*told: str) -> str:

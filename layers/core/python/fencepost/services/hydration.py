@@ -8,9 +8,9 @@ from itertools import count
 from typing import Protocol
 
 from fencepost.domain.corpus import ChunkRow, Document, DocumentState
-from fencepost.domain.corpus_entries import heading
 from fencepost.domain.identity import Scope
 from fencepost.domain.links import inert_address, plain_text
+from fencepost.domain.ranking.fields import heading
 from fencepost.domain.ranking.fusion import Key, key_of
 from fencepost.domain.retrieval import Hit, Passage
 from fencepost.ports import CorpusStore

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Final
 
 from fencepost.domain.corpus import EntryKind
 from fencepost.domain.errors import FencepostError
 from fencepost.domain.identity import Scope
+from fencepost.domain.ranking.calibration import Chance, relevant
 from fencepost.domain.ranking.diversity import collapsed, diversified
 from fencepost.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, key_of, rank
 from fencepost.domain.retrieval import (
@@ -39,8 +39,6 @@ HYDRATION_SHARE: Final = 0.25
 PIECES_OF_A_PART: Final = 3
 """Most passages of one section: a long one may answer in several places, and must not take all the room."""
 
-type Chance = Callable[[Ranked, str], float]
-"""Returns the chance that a hit answers a question, from 0 to 1."""
 type Bury = Callable[[Scope, Sequence[Hit]], None]
 """Queues the removal of entries that lead to no row."""
 
@@ -89,7 +87,7 @@ class Recall:
     Attributes:
         hydrators: by the kinds of entries that there are.
         chance: calibrates a ranking's score.
-        floor: the least chance of what is relevant.
+        floor: the chance that the best passage must have.
         deadline: seconds for everything together.
     """
 
@@ -179,15 +177,12 @@ class _Kind:
             dead += hydrated.dead
             left = [each for each in left if key_of(each.hit) in passages or key_of(each.hit) not in looked]
         self._bury(dead)
-        return tuple(self._scored(each, passages) for each in diversified(alive, self.wanted))
+        answering = relevant(alive, self.query.text, self.recall.floor, self.recall.chance)
+        return tuple(self._scored(each, passages) for each in diversified(answering, self.wanted))
 
     def _pool(self, ranked: Sequence[Ranked]) -> list[Ranked]:
-        """Return the first that are relevant, of each part the best, three times as many as are wanted."""
-        relevant = (each for each in self._collapsed(ranked) if self._chance(each) >= self.recall.floor)
-        return list(islice(relevant, FETCH_FACTOR * self.wanted))
-
-    def _collapsed(self, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-        return collapsed(ranked, self._part, PIECES_OF_A_PART)
+        """Return the first, of each part the best, three times as many as are wanted."""
+        return list(collapsed(ranked, self._part, PIECES_OF_A_PART)[: FETCH_FACTOR * self.wanted])
 
     def _part(self, ranked: Ranked) -> Key:
         """Return what a hit is a part of: a document's section, which is what stands under the same headings."""

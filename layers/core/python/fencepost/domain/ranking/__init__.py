@@ -5,13 +5,14 @@ Nothing here asks anything of an index, an embedder or a clock; the same lists g
 
 from __future__ import annotations
 
-from fencepost.domain.ranking.calibration import FLOOR, chance, relevant
+from fencepost.domain.ranking.calibration import FLOOR, Chance, chance, relevant
 from fencepost.domain.ranking.diversity import collapsed, diversified
 from fencepost.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, Weights, key_of, rank
 
 __all__ = [
     "FLOOR",
     "LIST_LIMIT",
+    "Chance",
     "Key",
     "Lists",
     "Profile",

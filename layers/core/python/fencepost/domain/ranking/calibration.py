@@ -11,7 +11,7 @@ texts, so a plain cosine says little.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from fencepost.domain.ranking.analysis import analysed, asked
@@ -21,6 +21,9 @@ FLOOR: Final = 0.02
 """The chance that the best hit must have. Others need not: where one answers, they may complete it."""
 LOOKED_AT: Final = 10
 """Hits among which the best chance is looked for: the first in order is not always it."""
+
+type Chance = Callable[[Ranked, str], float]
+"""Returns the chance that a hit answers a question, from 0 to 1."""
 
 _NOTHING: Final = -6.0
 _PER_TERMS: Final = 4.0
@@ -35,6 +38,8 @@ def chance(ranked: Ranked, question: str) -> float:
     return 1 / (1 + math.exp(-(_NOTHING + _PER_TERMS * share + _PER_NEARNESS * ranked.nearness)))
 
 
-def relevant(ranked: Sequence[Ranked], question: str, floor: float = FLOOR) -> tuple[Ranked, ...]:
+def relevant(
+    ranked: Sequence[Ranked], question: str, floor: float = FLOOR, likely: Chance = chance
+) -> tuple[Ranked, ...]:
     """Return what may answer a question, in order: all of it, or nothing where not even the best reaches the floor."""
-    return tuple(ranked) if any(chance(each, question) >= floor for each in ranked[:LOOKED_AT]) else ()
+    return tuple(ranked) if any(likely(each, question) >= floor for each in ranked[:LOOKED_AT]) else ()

@@ -87,7 +87,7 @@ def heading(title: str, breadcrumb: Sequence[str]) -> str:
 
 def address_words(url: str) -> str:
     """Return the words of an address's path: `https://x.example/en/docs/tool-use.html` has `tool use`."""
-    parts = (_NO_WORDS.sub(" ", part).strip() for part in unquote(urlsplit(url).path).removesuffix(".html").split("/"))
+    parts = (_NO_WORDS.sub(" ", part).strip() for part in unquote(_path(url)).removesuffix(".html").split("/"))
     return _BETWEEN.join(part for part in parts if part and part.casefold() not in _NO_SUBJECTS)
 
 
@@ -114,6 +114,14 @@ def blended(own: Vector, before: Sequence[Vector] = (), after: Sequence[Vector] 
     total = [sum(share * vector[n] for share, vector in weighted) for n in range(len(own))]
     length = math.hypot(*total)
     return tuple(value / length for value in total) if length else own
+
+
+def _path(url: str) -> str:
+    """Return an address's path; empty of what is none."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
 
 
 def _beside[T](before: Sequence[T], after: Sequence[T]) -> Iterator[tuple[int, T]]:

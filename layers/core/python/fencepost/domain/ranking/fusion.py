@@ -19,7 +19,7 @@ from typing import Final
 
 from fencepost.domain.ranking.analysis import analysed
 from fencepost.domain.ranking.fields import speaker_of
-from fencepost.domain.ranking.nearness import nearness
+from fencepost.domain.ranking.nearness import USUAL, nearness
 from fencepost.domain.ranking.phrases import shared_wording
 from fencepost.domain.retrieval import Hit
 
@@ -70,7 +70,8 @@ class Ranked:
     Attributes:
         score: tells the order of this ranking alone; from 0 to the sum of the weights and 1.
         cosine: None where it is not among the nearest.
-        nearness: how far the cosine is from the unrelated (0) to the same (1).
+        nearness: how far the cosine is from the unrelated (0) to the same (1); what it usually is of an answer, where
+            the query by meaning gave nothing.
     """
 
     hit: Hit
@@ -92,7 +93,7 @@ def rank(lists: Lists, profile: Profile, question: str, weights: Weights = _MEAS
 
     def ranked(key: Key) -> Ranked:
         score = words.get(key, 0.0) + weights.meaning * meaning.get(key, 0.0) + weights.speaker * (key in named)
-        return Ranked(hits[key], score, nearest.get(key), near.get(key, 0.0))
+        return Ranked(hits[key], score, nearest.get(key), near.get(key, 0.0 if near else USUAL))
 
     first = _sorted(map(ranked, hits))
     return _sorted((*_compared(first[:COMPARED], question, weights.wording), *first[COMPARED:]))
