@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from local import emulator as emulators
 from local import processes, template
@@ -14,11 +15,16 @@ from local.cloud import started
 from local.state import StateFolder
 from tests.stack import Stack
 from tests.stand_in import StandIn
+from tests.thoroughness import EXHAUSTIVE
 
 # Nothing in a test run may meet a real account, and nobody's own settings may change what is tested.
 os.environ.update(emulators.CREDENTIALS)
 for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "PORT", "FENCEPOST_STATE_DIR", *template.variables()):
     os.environ.pop(name, None)
+
+# Without deadlines: no test asserts a time.
+settings.register_profile("fencepost", max_examples=200 if EXHAUSTIVE else 40, deadline=None)
+settings.load_profile("fencepost")
 
 # So that tests do not spend each other's quota; those of the limits set their own.
 _ROOMY = {

@@ -123,25 +123,25 @@ def _is_gone(url: str) -> bool:
     return False
 
 
-def test_a_signal_ends_everything_and_a_second_start_finds_the_data(tmp_path: Path) -> None:
-    with make_dev(tmp_path, processes.free_port(), ANTHROPIC_API_KEY=KEY, RATE_LIMIT_PER_DAY="7") as first:
-        url = first.url()
-        _s3(tmp_path).create_bucket(Bucket="kept")
-        assert not any(KEY in command for command in processes_of(tmp_path))
-        assert first.stop(signal.SIGTERM) is not None
-    assert processes_of(tmp_path) == []
+def test_a_signal_ends_everything_and_a_second_start_finds_the_data(dev: Dev) -> None:
+    """The last that is done to the one that was up for all of these."""
+    url = dev.url()
+    _s3(dev.folder).create_bucket(Bucket="kept")
+    assert dev.stop(signal.SIGTERM) is not None
+    assert processes_of(dev.folder) == []
     assert _is_gone(url)
-    with make_dev(tmp_path, int(url.rpartition(":")[2]), ANTHROPIC_API_KEY=KEY, RATE_LIMIT_PER_DAY="7") as second:
+    with make_dev(dev.folder, int(url.rpartition(":")[2])) as second:
         assert second.url() == url
         assert "Deploying the stack …" not in second.lines
-        assert "kept" in [bucket["Name"] for bucket in _s3(tmp_path).list_buckets()["Buckets"]]
+        assert "kept" in [bucket["Name"] for bucket in _s3(dev.folder).list_buckets()["Buckets"]]
         second.stop(signal.SIGINT)
-    assert processes_of(tmp_path) == []
+    assert processes_of(dev.folder) == []
 
 
-def test_a_signal_during_the_start_ends_everything_too(tmp_path: Path) -> None:
-    with make_dev(tmp_path, processes.free_port()) as dev:
-        eventually(lambda: "Starting the local cloud …" in dev.lines)
+def test_a_signal_during_the_start_ends_everything_and_no_command_shows_the_key(tmp_path: Path) -> None:
+    with make_dev(tmp_path, processes.free_port(), ANTHROPIC_API_KEY=KEY) as dev:
+        eventually(lambda: "Deploying the stack …" in dev.lines)
+        assert not any(KEY in command for command in processes_of(tmp_path))
         dev.stop()
     assert processes_of(tmp_path) == []
     assert not any("Traceback" in line for line in dev.lines)

@@ -19,6 +19,7 @@ from tests.turn_world import Killed, Process
 
 DEATHS = [(call, when) for call in CALLS for when in ("before", "after")]
 TURNS = 50
+THINKS = 0.2
 
 
 @pytest.fixture
@@ -75,7 +76,9 @@ def test_a_process_that_is_killed_for_good_loses_nothing(
 def test_two_processes_talk_in_one_conversation_in_a_total_order(emulator: Emulator, stored: StoredTurns) -> None:
     conversation = stored.world.say("Hello", "m0").conversation_id
     url = emulator.endpoint_url
-    jobs = [job_of(stored, url, name, turns=TURNS, conversation=conversation, waits=True) for name in "ab"]
+    jobs = [
+        job_of(stored, url, name, turns=TURNS, conversation=conversation, waits=True, thinks=THINKS) for name in "ab"
+    ]
     processes = [start(job) for job in jobs]
     begin_together(processes)
     for name, process in zip("ab", processes, strict=True):

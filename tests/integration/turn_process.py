@@ -42,6 +42,7 @@ class ProcessJob:
     Attributes:
         name: begins the ids of its messages.
         dies: the call, and whether the process dies before or after it.
+        thinks: seconds between its turns, in which another process may have its own.
         waits: say `ready` first, and begin with the next line that comes.
     """
 
@@ -53,6 +54,7 @@ class ProcessJob:
     turns: int = 1
     conversation: str | None = None
     dies: tuple[str, Literal["before", "after"]] | None = None
+    thinks: float = 0
     waits: bool = False
 
 
@@ -116,6 +118,7 @@ def main(job: ProcessJob) -> None:
             process=Suicidal(kill_at=job.dies and (job.dies[0], job.dies[1])),
         )
         sys.stdout.write(f"{answer.answer.id}\n")
+        time.sleep(job.thinks)
 
 
 if __name__ == "__main__":

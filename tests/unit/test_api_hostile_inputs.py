@@ -145,7 +145,8 @@ def test_strings(strings: Callable[[], list[str]], place: str, capsys: pytest.Ca
 def test_raw_bodies(bodies: Callable[[], list[tuple[bytes, str]]], method: str, address: str) -> None:
     world = whole_api()
     who = {**world.member("root"), **JSON_TYPE}
-    rows = [(body, expect, world.send(method, address, body, headers=who)) for body, expect in bodies()]
+    sent = some(bodies(), 4, f"{method} {address}") if bodies is json_suite else bodies()
+    rows = [(body, expect, world.send(method, address, body, headers=who)) for body, expect in sent]
     odd = [(body[:80], reply.status) for body, _, reply in rows if reply.status not in {200, 201, 202, 400, 404, 409}]
     assert odd == []
     assert [body[:80] for body, expect, reply in rows if expect == "reject" and reply.status != 400] == []

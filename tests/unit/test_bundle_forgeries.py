@@ -16,10 +16,11 @@ from fencepost.domain.bundle_reader import Bundle
 from fencepost.domain.bundles import MANIFEST, MESSAGES, PARTS, SIGNATURE, message_lines
 from fencepost.domain.errors import ErrorCode, FencepostError
 from tests.bundle_files import A1, GOOD, KEY, Q1, SMALL, conversation, exchanged, packed, read, refusal
+from tests.thoroughness import examples
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_one_changed_byte_is_found_or_changes_nothing(place: int, change: int) -> None:
     damaged = bytearray(GOOD)
     damaged[place] ^= change

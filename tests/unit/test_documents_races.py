@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fencepost.domain.errors import ErrorCode, FencepostError, UnreachableReason
 from fencepost.services.documents import FRESH_FOR, RETRY_AFTER
+from tests.thoroughness import examples
 from tests.unit.document_fakes import NOON, Archive, Instance, Site
 
 
@@ -128,4 +129,4 @@ class LibraryMachine(RuleBasedStateMachine):
 
 
 TestLibraryMachine = LibraryMachine.TestCase
-TestLibraryMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLibraryMachine.settings = settings(max_examples=examples(90), stateful_step_count=40, deadline=None)

@@ -13,7 +13,8 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from fencepost.domain import events
-from fencepost.domain.events import AuditRecord, Event, Pseudonym, RouteName, SourceId, Subject
+from fencepost.domain.event_parts import Pseudonym, RouteName, SourceId, Subject
+from fencepost.domain.events import AuditRecord, Event
 
 TABLE: tuple[type[BaseModel], ...] = (*get_args(Event), AuditRecord)
 PLAIN = (bool, int, float, date, datetime, NoneType)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from fencepost.domain.errors import ErrorCode
+from fencepost.domain.event_parts import Fetched, StageTimings, Subject
 from fencepost.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
@@ -24,15 +25,12 @@ from fencepost.domain.events import (
     DocumentsEvent,
     ErasureEvent,
     Event,
-    Fetched,
     IsolationEvent,
     JobEvent,
     KeySetEvent,
     LeaseEvent,
     LedgerEvent,
     RequestEvent,
-    StageTimings,
-    Subject,
     TenantSessionEvent,
     UnexpectedErrorEvent,
 )

@@ -14,6 +14,7 @@ from fencepost.domain.jobs import Purpose
 from fencepost.services.background import WORK_SECONDS
 from tests.corpus_world import CorpusWorld
 from tests.fakes import Fault
+from tests.thoroughness import examples
 
 FIRST = "# Guide\n\nInstall it.\n\nSame.\n\nSame.\n\nStop it."
 SECOND = "# Guide\n\nSame.\n\nInstall it with care.\n\nSame.\n\nSame.\n\nStart it."
@@ -210,7 +211,7 @@ def texts() -> st.SearchStrategy[str]:
     return st.lists(words, min_size=1, max_size=8).map("\n\n".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     edits=st.lists(texts(), min_size=1, max_size=5),
     faults=st.lists(st.tuples(st.integers(0, 40), st.sampled_from(FAULTS)), max_size=6),

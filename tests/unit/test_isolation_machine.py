@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from fencepost.domain.jobs import Purpose
 from tests.isolation_machine import ORGS, USERS, Moment, Person, WatchedTown
+from tests.thoroughness import examples
 
 PEOPLE: list[Person] = [(user, org) for user in USERS for org in ORGS]
 MOMENTS: list[Moment] = ["claim", "load", "reserve", "never", "never", "never"]
@@ -65,7 +66,7 @@ def test_no_prompt_holds_what_its_caller_may_not_read() -> None:
     slow: Any = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         Isolation,
-        settings=settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=slow),
+        settings=settings(max_examples=examples(120), stateful_step_count=40, suppress_health_check=slow),
     )
 
 

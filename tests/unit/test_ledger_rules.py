@@ -6,6 +6,7 @@ from hypothesis import settings
 
 from tests.fakes import FakeLedger
 from tests.ledger_machine import LedgerMachine, Store
+from tests.thoroughness import examples
 
 
 class InMemory(LedgerMachine):
@@ -33,5 +34,9 @@ TestPlainWithFaults = InMemory.TestCase
 TestLeased = LeasedInMemoryWithoutFaults.TestCase
 TestLeasedWithFaults = LeasedInMemory.TestCase
 
-TestPlain.settings = TestPlainWithFaults.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestLeased.settings = TestLeasedWithFaults.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+TestPlain.settings = TestPlainWithFaults.settings = settings(
+    max_examples=examples(90), stateful_step_count=40, deadline=None
+)
+TestLeased.settings = TestLeasedWithFaults.settings = settings(
+    max_examples=examples(200), stateful_step_count=40, deadline=None
+)

@@ -39,7 +39,7 @@ def test_tokens_are_counted_with_what_stands_around_a_text(embedder: LocalEmbedd
     assert 0 < embedder.count("") < embedder.count("one two three") < embedder.count("one two three " * 20)
 
 
-@pytest.mark.parametrize("text", ["", "\0 after a NUL", "\ud800", "x" * 20_000, " "])
+@pytest.mark.parametrize("text", ["", "\0 after a NUL", "\ud800", "x" * 9_000, " "])
 def test_whatever_a_text_holds_has_a_vector(embedder: LocalEmbedder, text: str) -> None:
     assert len(embedder.passages([text, "other"])[0]) == embedder.model.dimensions
 

@@ -32,6 +32,7 @@ from fencepost.edge.router import Route
 from fencepost.settings import load_settings
 from tests.chat_world import FakeEvents, World, proxy_event
 from tests.fakes import FakeKeys
+from tests.thoroughness import examples
 from tests.whole_api import whole_api
 from tests.wsgi import gateway
 
@@ -64,7 +65,7 @@ V1, V1_AT_RANDOM = (described(config).include(path_regex="^/v1/") for config in 
 
 
 @CHAT.parametrize()
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_chat_does_what_its_document_says(case: schemathesis.Case[Any]) -> None:
     case.call_and_validate(excluded_checks=NOT_OURS)
 

@@ -12,6 +12,7 @@ from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.model_errors import ModelError
 from tests.chat_world import fails
 from tests.fakes import Fault
+from tests.thoroughness import examples
 from tests.turn_rules import CALLS, check_answered_once, check_bill, check_messages
 from tests.turn_world import Killed, Process, TurnWorld
 
@@ -86,7 +87,7 @@ deaths = st.tuples(st.sampled_from([*CALLS, *OTHERS]), st.sampled_from(["before"
 turns = st.tuples(st.sampled_from(["m1", "m2", "m3"]), st.none() | deaths, st.sampled_from([0.0, 4.0, 31.0]))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.lists(turns, max_size=12))
 def test_any_sequence_of_crashes_ends_in_an_ordered_conversation(
     attempts: list[tuple[str, tuple[str, Fault] | None, float]],

@@ -10,7 +10,7 @@ import httpx
 from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
 
-TURNS = 5
+TURNS = 3
 _STARTING_SECONDS = 120.0
 
 

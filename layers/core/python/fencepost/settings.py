@@ -5,74 +5,24 @@ A variable that is set to something else than it allows stops the start: a misty
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from fencepost.domain.limits import Caps, Counter, RateLimits
-from fencepost.domain.links import is_plain_address
 from fencepost.domain.money import MicroDollars
-from fencepost.domain.origins import Origin, parse_origin
-from fencepost.domain.prices import price_of
+from fencepost.setting_types import Dollars, Flag, Origins, PricedModel, Url, Whole
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _MICRODOLLARS_PER_DOLLAR = 1_000_000
-_DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
 
 
 class InvalidSettings(Exception):
     """One or more variables are wrong. The text names each, its kind and what is allowed, and never its value."""
-
-
-def _whole_number(value: object) -> object:
-    """Accept `12`, refuse `12.0`, `1e3`, `1_000` and white space: what looks odd is probably a mistake."""
-    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
-        raise ValueError("a whole number in digits is needed")
-    return value
-
-
-def _flag(value: object) -> object:
-    if isinstance(value, str) and value not in ("true", "false"):
-        raise ValueError("true or false is needed")
-    return value
-
-
-def _origins(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return tuple(parse_origin(part.strip()) for part in value.split(",") if part.strip())
-    except ValueError:
-        raise ValueError("origins such as https://shop.example, comma-separated, are needed") from None
-
-
-def _dollars(value: object) -> object:
-    """Accept `5` and `0.25`, refuse `1_0`, `1E2`, `+5` and `007`: what looks odd is probably a mistake."""
-    if isinstance(value, str) and not _DOLLARS.fullmatch(value):
-        raise ValueError("dollars in digits with up to six decimals, such as 5 or 0.25, are needed")
-    return value
-
-
-def _address(value: str) -> str:
-    """Accept an address without user, query and fragment, or none at all."""
-    if value and not is_plain_address(value):
-        raise ValueError("an http(s) address such as https://docs.example.com is needed")
-    return value
-
-
-def _priced(model: str) -> str:
-    price_of(model)
-    return model
-
-
-Whole = Annotated[int, BeforeValidator(_whole_number)]
-Flag = Annotated[bool, BeforeValidator(_flag)]
-Url = Annotated[str, Field(max_length=2_048), AfterValidator(_address)]
 
 
 class Settings(BaseModel):
@@ -84,7 +34,7 @@ class Settings(BaseModel):
         SecretStr(""), alias="ANTHROPIC_API_KEY", description="The provider's key, where no secret is named."
     )
     base_url: Url = Field("", alias="ANTHROPIC_BASE_URL", description="Another endpoint that speaks the Messages API.")
-    model: Annotated[str, AfterValidator(_priced)] = Field(
+    model: PricedModel = Field(
         "claude-haiku-5-5",
         alias="FENCEPOST_MODEL",
         description="The model; it needs a row in the price table.",
@@ -123,7 +73,7 @@ class Settings(BaseModel):
         max_length=2_000,
         description="The reply of the demo mode, in Markdown.",
     )
-    allowed_origins: Annotated[tuple[Origin, ...], BeforeValidator(_origins)] = Field(
+    allowed_origins: Origins = Field(
         (),
         alias="FENCEPOST_ALLOWED_ORIGINS",
         description="Origins of pages that may call the API, comma-separated.",
@@ -135,7 +85,7 @@ class Settings(BaseModel):
         le=100_000_000,
         description="Provider calls in one UTC day, for the whole deployment.",
     )
-    daily_spend_limit_usd: Annotated[Decimal, BeforeValidator(_dollars)] = Field(
+    daily_spend_limit_usd: Dollars = Field(
         Decimal(5),
         alias="FENCEPOST_DAILY_SPEND_LIMIT_USD",
         ge=0,

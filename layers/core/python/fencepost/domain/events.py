@@ -9,35 +9,16 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fencepost.domain.errors import ErrorCode, UnreachableReason
+from fencepost.domain.event_parts import Fetched, Loggable, RouteName, SourceId, StageTimings, Subject
 from fencepost.domain.identity import Action, DenialReason
 from fencepost.domain.jobs import Purpose
 from fencepost.domain.limits import Window
 
-type Pseudonym = Annotated[str, Field(pattern=r"^[a-z]{1,8}_[0-9a-f]{16}$")]
-type SourceId = Annotated[str, Field(pattern=r"^[^\s\x00-\x1f\x7f]+$", max_length=300)]
-"""A public section's id, or a pseudonym."""
-type RouteName = Annotated[str, Field(pattern=r"^[A-Z]{3,7} /[\w/{}+.-]*$", max_length=100)]
-"""A row of our own table of routes, e.g. `GET /v1/conversations/{id}`: never the address that a client sent."""
 
-
-class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Subject(_Event):
-    """Whose data an event is about, under pseudonyms (`fencepost.services.pseudonyms`)."""
-
-    org: Pseudonym
-    owner: Pseudonym | None = None
-    actor: Pseudonym | None = None
-    conversation: Pseudonym | None = None
-    message: Pseudonym | None = None
-
-
-class AdmissionEvent(_Event):
+class AdmissionEvent(Loggable):
     """The daily caps' decision.
 
     Where a call was admitted, `count` is its number in its day, and `committed_microdollars` what the day has spent
@@ -54,7 +35,7 @@ class AdmissionEvent(_Event):
     committed_microdollars: int | None = None
 
 
-class AddressGuardEvent(_Event):
+class AddressGuardEvent(Loggable):
     """A request that the per-address limits turned away."""
 
     event: Literal["address_guard"] = "address_guard"
@@ -62,40 +43,10 @@ class AddressGuardEvent(_Event):
     window: Window | None = None
 
 
-class StageTimings(_Event):
-    """Milliseconds spent in each stage of a request; None where it was not reached."""
-
-    guard: float | None = None
-    authenticate: float | None = None
-    authorize: float | None = None
-    wait: float | None = None
-    claim: float | None = None
-    load: float | None = None
-    retrieve: float | None = None
-    documents: float | None = None
-    assemble: float | None = None
-    reserve: float | None = None
-    first_token: float | None = None
-    provider: float | None = None
-    settle: float | None = None
-    total: float
-
-
-class Fetched(_Event):
-    """How many items of each kind were read for a prompt, and how many sections the documents have to choose from."""
-
-    messages: int = 0
-    facts: int = 0
-    summary_lines: int = 0
-    attachments: int = 0
-    sections: int = 0
-    sections_available: int = 0
-
-
 type Outcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
 
 
-class RequestEvent(_Event):
+class RequestEvent(Loggable):
     """How one request ended.
 
     `outcome` is `answered` where the model answered, `done` where something else was asked for, `demo`, `preflight` or
@@ -125,7 +76,7 @@ class RequestEvent(_Event):
 type ArchiveFault = Literal["read_failed", "corrupt", "write_failed"]
 
 
-class DocumentsEvent(_Event):
+class DocumentsEvent(Loggable):
     """A fetch of the site's documents, or a failure of their archive."""
 
     event: Literal["documents"] = "documents"
@@ -135,7 +86,7 @@ class DocumentsEvent(_Event):
     size_bytes: int | None = None
 
 
-class LedgerEvent(_Event):
+class LedgerEvent(Loggable):
     """Something an operator must know about the bill.
 
     `kept`: a call of unknown cost stays counted at its worst case. `overrun`: an actual cost above its reservation.
@@ -148,7 +99,7 @@ class LedgerEvent(_Event):
     actual_microdollars: int | None = None
 
 
-class AuthorizationEvent(_Event):
+class AuthorizationEvent(Loggable):
     """A decision on what somebody may reach. Its `reason` is never told to them.
 
     `at` is when it was made: as a request came, again between a turn's claim and its prompt, or as a job ran. Without
@@ -165,7 +116,7 @@ class AuthorizationEvent(_Event):
     subject: Subject | None = None
 
 
-class KeySetEvent(_Event):
+class KeySetEvent(Loggable):
     """The OpenID provider's keys were fetched, or could not be. `unknown_key`: a token names one that is not there."""
 
     event: Literal["key_set"] = "key_set"
@@ -173,7 +124,7 @@ class KeySetEvent(_Event):
     keys: int | None = None
 
 
-class LeaseEvent(_Event):
+class LeaseEvent(Loggable):
     """How a turn came by its conversation's lease, or did not.
 
     `joined`: a retry waited for its own running turn. `resumed`: a retry took over its dead turn. `parked`: the
@@ -190,7 +141,7 @@ class LeaseEvent(_Event):
 type JobRefusal = DenialReason | Literal["site_inactive", "incarnation_changed", "conversation_gone", "owner_erased"]
 
 
-class JobEvent(_Event):
+class JobEvent(Loggable):
     """What became of a job. `refused`: it was not allowed any more as it ran. `superseded`: there was nothing to do."""
 
     event: Literal["job"] = "job"
@@ -204,7 +155,7 @@ class JobEvent(_Event):
     subject: Subject | None = None
 
 
-class BatchEvent(_Event):
+class BatchEvent(Loggable):
     """The end of an invocation for a stream, a queue or the schedule.
 
     It says how many records came, will come again, and are no jobs. The schedule's records are the documents that it
@@ -220,7 +171,7 @@ class BatchEvent(_Event):
     cold_start: bool = False
 
 
-class ErasureEvent(_Event):
+class ErasureEvent(Loggable):
     """A step of an erasure. `leftovers`: the verifier found what should be gone."""
 
     event: Literal["erasure"] = "erasure"
@@ -231,7 +182,7 @@ class ErasureEvent(_Event):
     subject: Subject | None = None
 
 
-class IsolationEvent(_Event):
+class IsolationEvent(Loggable):
     """A second look found what the first wall should have stopped, and stopped it.
 
     `organisation_mismatch`: a row, an object or a bundle names another organisation than the scope that read it.
@@ -243,7 +194,7 @@ class IsolationEvent(_Event):
     subject: Subject | None = None
 
 
-class TenantSessionEvent(_Event):
+class TenantSessionEvent(Loggable):
     """A session of the tenant role was assumed for one organisation, or was not to be had."""
 
     event: Literal["tenant_session"] = "tenant_session"
@@ -252,7 +203,7 @@ class TenantSessionEvent(_Event):
     subject: Subject | None = None
 
 
-class DiagnosisEvent(_Event):
+class DiagnosisEvent(Loggable):
     """An admin's look into one conversation. The reason that they gave is in the diagnosis' own row, not here."""
 
     event: Literal["diagnosis"] = "diagnosis"
@@ -262,13 +213,13 @@ class DiagnosisEvent(_Event):
     subject: Subject | None = None
 
 
-class AuditFailedEvent(_Event):
+class AuditFailedEvent(Loggable):
     """An audit item could not be stored. The request is not affected."""
 
     event: Literal["audit_failed"] = "audit_failed"
 
 
-class UnexpectedErrorEvent(_Event):
+class UnexpectedErrorEvent(Loggable):
     """A fault of ours. Its class and the line of our code are kept; its text may quote a visitor and is not."""
 
     event: Literal["unexpected_error"] = "unexpected_error"
@@ -296,7 +247,7 @@ Event = (
 )
 
 
-class AuditRecord(_Event):
+class AuditRecord(Loggable):
     """One audit item: when, how it ended, and why."""
 
     time: datetime

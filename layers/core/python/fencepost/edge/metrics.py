@@ -9,6 +9,7 @@ from http import HTTPStatus
 from aws_lambda_powertools.metrics import MetricUnit
 
 from fencepost.domain.errors import ErrorCode
+from fencepost.domain.event_parts import Fetched
 from fencepost.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
@@ -19,7 +20,6 @@ from fencepost.domain.events import (
     DocumentsEvent,
     ErasureEvent,
     Event,
-    Fetched,
     IsolationEvent,
     JobEvent,
     KeySetEvent,

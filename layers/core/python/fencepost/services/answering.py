@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fencepost.domain.attachments import AttachedText
 from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet, marker_id
 from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import Fetched
+from fencepost.domain.event_parts import Fetched
 from fencepost.domain.identity import Action, Caller, Member, Resource, Scope, authorize, own
 from fencepost.domain.layers import said_before
 from fencepost.domain.retrieval import NOTHING_RECALLED, Recalled

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fencepost.domain.errors import FencepostError
-from fencepost.domain.events import AuthorizationEvent, Subject
+from fencepost.domain.event_parts import Subject
+from fencepost.domain.events import AuthorizationEvent
 from fencepost.domain.identity import (
     Action,
     Caller,

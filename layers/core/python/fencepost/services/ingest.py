@@ -105,7 +105,7 @@ class IngestService:
             document = self._build(scope, document, self._watched(until), resumed=resumed)
         if document.state is DocumentState.INDEXING:
             self.versions.clean(scope, document)
-            self._change(scope, document, state=DocumentState.READY, error=None)
+            self._change(scope, document, replace(document, state=DocumentState.READY, error=None))
 
     def _read(self, scope: Scope, document: Document) -> Document:
         """Read a document; where it says something new, store that as its next version, which is then built."""
@@ -113,19 +113,14 @@ class IngestService:
         text = source.written.text if source else self._text(scope, document, document.version)
         named = _described(document, source) if source else document
         if self._is_current(named, text):
-            return self._change(scope, document, named, state=DocumentState.READY, error=None, checked_at=self.clock())
+            current = replace(named, state=DocumentState.READY, error=None, checked_at=self.clock())
+            return self._change(scope, document, current)
         version = document.version + 1
         if source:
             self.blobs.put(scope, objects.document_raw(document.id, version), source.raw, _RAW)
         self.blobs.put(scope, objects.document_text(document.id, version), text.encode(), _TEXT)
-        return self._change(
-            scope,
-            document,
-            named,
-            state=DocumentState.INDEXING,
-            next_version=version,
-            checked_at=self.clock(),
-        )
+        begun = replace(named, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
+        return self._change(scope, document, begun)
 
     def _is_current(self, document: Document, text: str) -> bool:
         """Tell whether the version that is found says just this, to the same readers, and nothing is left to clean.
@@ -159,8 +154,8 @@ class IngestService:
 
         return told
 
-    def _change(self, scope: Scope, before: Document, after: Document | None = None, **fields: object) -> Document:
-        changed: Document = replace(after or before, updated_at=self.clock(), **fields)  # type: ignore[arg-type]  # fields by name
+    def _change(self, scope: Scope, before: Document, after: Document) -> Document:
+        changed = replace(after, updated_at=self.clock())
         if not self.store.change(scope, before, changed):
             raise FencepostError(ErrorCode.DOCUMENT_BUSY)
         return changed
@@ -169,7 +164,7 @@ class IngestService:
         """Say that the work goes on, so that the schedule does not take it for stuck."""
         with suppress(FencepostError):
             if document := self.store.get(scope, document_id):
-                self._change(scope, document)
+                self._change(scope, document, document)
 
     def _note(self, scope: Scope, document_id: str, code: ErrorCode, *, lasting: bool) -> None:
         """Let an admin see what stands in the way. The row is read anew: the work may have changed it."""
@@ -179,9 +174,9 @@ class IngestService:
                 return
             if document and lasting:
                 failed = replace(document, state=DocumentState.FAILED, checked_at=self.clock())
-                self._change(scope, document, failed, error=code)
+                self._change(scope, document, replace(failed, error=code))
             elif document and code is not ErrorCode.DOCUMENT_BUSY:
-                self._change(scope, document, error=code)
+                self._change(scope, document, replace(document, error=code))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

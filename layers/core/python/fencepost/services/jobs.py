@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import JobEvent, JobRefusal, Subject
+from fencepost.domain.event_parts import Subject
+from fencepost.domain.events import JobEvent, JobRefusal
 from fencepost.domain.identity import Action, Caller, Denied, Member, Operator, Resource, Scope, Visitor
 from fencepost.domain.ids import RANDOM_BITS, uuid7
 from fencepost.domain.jobs import OPERATOR, Job, JobRecord, JobState, Purpose

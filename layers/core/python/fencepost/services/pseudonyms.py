@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.domain.events import Subject
+from fencepost.domain.event_parts import Subject
 from fencepost.domain.identity import Resource, Scope
 from fencepost.domain.pseudonyms import PURPOSE, Pseudonyms
 from fencepost.ports import Keys

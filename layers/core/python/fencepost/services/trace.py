@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fencepost.domain.events import Fetched, Outcome, RequestEvent, StageTimings, Subject
+from fencepost.domain.event_parts import Fetched, StageTimings, Subject
+from fencepost.domain.events import Outcome, RequestEvent
 from fencepost.domain.identity import Scope
 from fencepost.domain.money import MicroDollars, Usage
 from fencepost.domain.pseudonyms import Pseudonyms, is_public

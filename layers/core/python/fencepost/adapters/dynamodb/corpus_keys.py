@@ -14,9 +14,9 @@ prefix `<org>/corpus/<document id>/`, beside those of the organisation's owners.
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-from fencepost.adapters.dynamodb.keys import Key, key, organisation
+from fencepost.adapters.dynamodb.keys import Key, key, organisation, quoted
 from fencepost.domain.identity import Scope
 
 BY_CREATION: Final = "by_creation"
@@ -37,32 +37,32 @@ def corpus(scope: Scope) -> str:
 
 def document(scope: Scope, document_id: str) -> str:
     """Return the partition of a document's chunks."""
-    return f"{corpus(scope)}#doc#{_safe(document_id)}"
+    return f"{corpus(scope)}#doc#{quoted(document_id)}"
 
 
 def document_row(scope: Scope, document_id: str) -> Key:
     """Return the key of a document."""
-    return key(corpus(scope), f"{DOCUMENTS}{_safe(document_id)}")
+    return key(corpus(scope), f"{DOCUMENTS}{quoted(document_id)}")
 
 
 def work_row(scope: Scope, document_id: str) -> Key:
     """Return the key of the lease of work on a document."""
-    return key(corpus(scope), f"work#{_safe(document_id)}")
+    return key(corpus(scope), f"work#{quoted(document_id)}")
 
 
 def chunk_row(scope: Scope, document_id: str, chunk_id: str) -> Key:
     """Return the key of a chunk."""
-    return key(document(scope, document_id), f"{CHUNKS}{_safe(chunk_id)}")
+    return key(document(scope, document_id), f"{CHUNKS}{quoted(chunk_id)}")
 
 
 def places_row(scope: Scope, document_id: str, version: int, chunk_id: str) -> Key:
     """Return the key of the row that tells, among others, where a chunk stands in a version."""
-    return key(document(scope, document_id), f"places#{version:08d}#{_safe(chunk_id[:1])}")
+    return key(document(scope, document_id), f"places#{version:08d}#{quoted(chunk_id[:1])}")
 
 
 def embedding_row(scope: Scope, model: str, digest: str) -> Key:
     """Return the key of a text's embedding. Its organisation is in it: nobody learns by timing what others have."""
-    return key(f"{organisation(scope.org)}embedding#{_safe(model)}", _safe(digest))
+    return key(f"{organisation(scope.org)}embedding#{quoted(model)}", quoted(digest))
 
 
 def document_of(row: Key) -> tuple[str, str]:
@@ -80,8 +80,4 @@ def document_of(row: Key) -> tuple[str, str]:
 
 def object_prefix(scope: Scope) -> str:
     """Return the prefix of what an organisation has in S3 that belongs to nobody in it."""
-    return f"{_safe(scope.org)}/"
-
-
-def _safe(part: str) -> str:
-    return quote(part, safe="")
+    return f"{quoted(scope.org)}/"

@@ -48,27 +48,27 @@ _OWNER = re.compile("org#(?P<org>[^#]+)#own#(?P<owner>[^#]+)")
 
 def organisation(org: str) -> str:
     """Return the partition of what belongs to an organisation and to nobody in it."""
-    return f"org#{_safe(org)}#"
+    return f"org#{quoted(org)}#"
 
 
 def owner(scope: Scope) -> str:
     """Return the partition of an owner."""
-    return f"{organisation(scope.org)}own#{_safe(scope.owner)}"
+    return f"{organisation(scope.org)}own#{quoted(scope.owner)}"
 
 
 def conversation(scope: Scope, conversation_id: str) -> str:
     """Return the partition of a conversation's messages."""
-    return f"{owner(scope)}#conv#{_safe(conversation_id)}"
+    return f"{owner(scope)}#conv#{quoted(conversation_id)}"
 
 
 def conversation_row(scope: Scope, conversation_id: str) -> Key:
     """Return the key of a conversation's own row."""
-    return key(owner(scope), f"conv#{_safe(conversation_id)}")
+    return key(owner(scope), f"conv#{quoted(conversation_id)}")
 
 
 def pointer_row(scope: Scope, message_id: str) -> Key:
     """Return the key of a question's pointer."""
-    return key(owner(scope), f"msg#{_safe(message_id)}")
+    return key(owner(scope), f"msg#{quoted(message_id)}")
 
 
 def message_row(scope: Scope, conversation_id: str, seq: int) -> Key:
@@ -83,7 +83,7 @@ def message_sort(seq: int) -> str:
 
 def fact_row(scope: Scope, state: FactState, fact_id: str) -> Key:
     """Return the key of a fact."""
-    return key(owner(scope), f"fact#{state}#{_safe(fact_id)}")
+    return key(owner(scope), f"fact#{state}#{quoted(fact_id)}")
 
 
 def organisation_row(org: str) -> Key:
@@ -93,22 +93,22 @@ def organisation_row(org: str) -> Key:
 
 def site_row(org: str, site_id: str) -> Key:
     """Return the key of a site in the directory's table."""
-    return key(organisation(org), f"{SITES}{_safe(site_id)}")
+    return key(organisation(org), f"{SITES}{quoted(site_id)}")
 
 
 def public_key_row(public_key: str) -> Key:
     """Return the key of the row that leads from a site's public key to the site, in the directory's table."""
-    return key(f"key#{_safe(public_key)}", "site")
+    return key(f"key#{quoted(public_key)}", "site")
 
 
 def membership_row(org: str, user: str) -> Key:
     """Return the key of a membership in the directory's table, which is read before there is a `Scope`."""
-    return key(organisation(org), f"{MEMBERS}{_safe(user)}")
+    return key(organisation(org), f"{MEMBERS}{quoted(user)}")
 
 
 def job_row(scope: Scope, job_id: str) -> Key:
     """Return the key of a job's record."""
-    return key(owner(scope), f"job#{_safe(job_id)}")
+    return key(owner(scope), f"job#{quoted(job_id)}")
 
 
 def erased_row(scope: Scope) -> Key:
@@ -118,7 +118,7 @@ def erased_row(scope: Scope) -> Key:
 
 def gone_row(scope: Scope, conversation_id: str) -> Key:
     """Return the key of a conversation's tombstone."""
-    return key(owner(scope), f"gone#{_safe(conversation_id)}")
+    return key(owner(scope), f"gone#{quoted(conversation_id)}")
 
 
 def work_row(scope: Scope, conversation_id: str, purpose: Purpose) -> Key:
@@ -128,12 +128,12 @@ def work_row(scope: Scope, conversation_id: str, purpose: Purpose) -> Key:
 
 def file_row(scope: Scope, attachment_id: str) -> Key:
     """Return the key of an attachment."""
-    return key(owner(scope), f"file#{_safe(attachment_id)}")
+    return key(owner(scope), f"file#{quoted(attachment_id)}")
 
 
 def import_row(scope: Scope, conversation_id: str) -> Key:
     """Return the key of the mark that an import is writing a conversation."""
-    return key(owner(scope), f"import#{_safe(conversation_id)}")
+    return key(owner(scope), f"import#{quoted(conversation_id)}")
 
 
 def block_row(scope: Scope, conversation_id: str, first_seq: int) -> Key:
@@ -148,7 +148,7 @@ def block_sort(first_seq: int) -> str:
 
 def diagnosis_row(scope: Scope, diagnosis_id: str) -> Key:
     """Return the key of a diagnosis."""
-    return key(organisation(scope.org), f"{DIAGNOSES}{_safe(diagnosis_id)}")
+    return key(organisation(scope.org), f"{DIAGNOSES}{quoted(diagnosis_id)}")
 
 
 def look_row(scope: Scope, diagnosis_id: str, time: str, suffix: str) -> Key:
@@ -158,7 +158,7 @@ def look_row(scope: Scope, diagnosis_id: str, time: str, suffix: str) -> Key:
 
 def look_prefix(diagnosis_id: str) -> str:
     """Return what the sort keys of a diagnosis' looks begin with."""
-    return f"look#{_safe(diagnosis_id)}#"
+    return f"look#{quoted(diagnosis_id)}#"
 
 
 def summary_row(scope: Scope, conversation_id: str) -> Key:
@@ -200,9 +200,9 @@ def key(partition: str, sort: str) -> Key:
 
 def object_prefix(scope: Scope) -> str:
     """Return the prefix of an owner's objects in S3."""
-    return f"{_safe(scope.org)}/{_safe(scope.owner)}/"
+    return f"{quoted(scope.org)}/{quoted(scope.owner)}/"
 
 
-def _safe(part: str) -> str:
+def quoted(part: str) -> str:
     """Quote what separates the parts of a key, and all else that is not plain."""
     return quote(part, safe="")

@@ -1,0 +1,64 @@
+"""What a variable of the environment may hold. What looks odd is refused: it is probably a mistake."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from fencepost.domain.links import is_plain_address
+from fencepost.domain.origins import Origin, parse_origin
+from fencepost.domain.prices import price_of
+
+_DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
+
+
+def _whole_number(value: object) -> object:
+    """Accept `12`, refuse `12.0`, `1e3`, `1_000` and white space: what looks odd is probably a mistake."""
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+        raise ValueError("a whole number in digits is needed")
+    return value
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, str) and value not in ("true", "false"):
+        raise ValueError("true or false is needed")
+    return value
+
+
+def _origins(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(parse_origin(part.strip()) for part in value.split(",") if part.strip())
+    except ValueError:
+        raise ValueError("origins such as https://shop.example, comma-separated, are needed") from None
+
+
+def _dollars(value: object) -> object:
+    """Accept `5` and `0.25`, refuse `1_0`, `1E2`, `+5` and `007`: what looks odd is probably a mistake."""
+    if isinstance(value, str) and not _DOLLARS.fullmatch(value):
+        raise ValueError("dollars in digits with up to six decimals, such as 5 or 0.25, are needed")
+    return value
+
+
+def _address(value: str) -> str:
+    """Accept an address without user, query and fragment, or none at all."""
+    if value and not is_plain_address(value):
+        raise ValueError("an http(s) address such as https://docs.example.com is needed")
+    return value
+
+
+def _priced(model: str) -> str:
+    price_of(model)
+    return model
+
+
+Whole = Annotated[int, BeforeValidator(_whole_number)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Url = Annotated[str, Field(max_length=2_048), AfterValidator(_address)]
+Origins = Annotated[tuple[Origin, ...], BeforeValidator(_origins)]
+Dollars = Annotated[Decimal, BeforeValidator(_dollars)]
+PricedModel = Annotated[str, AfterValidator(_priced)]
