@@ -52,6 +52,11 @@ class LocalEmbedder:
         with self._lock:
             return int(self._engine().token_count(_written(text)))
 
+    def preload(self) -> None:
+        """Load the model ahead of the first call, which would take longer than a turn waits."""
+        with self._lock:
+            self._engine()
+
     def _engine(self) -> Any:
         if self._loaded is None:
             self._loaded = self._load()

@@ -47,7 +47,8 @@ def _chat(settings: Settings, log: RequestLog) -> Handler:
     before, made_with = front(settings, keys, log), answers(settings, keys, log)
     audit = DynamoDbAuditTrail(settings.audit_table, log)
     reached = stores(settings, log)
-    turns = TurnRoutes(turn_service(reached, before, made_with, log, turn_recall(settings, reached)), utc_now)
+    recall = turn_recall(settings, reached, preload=True)
+    turns = TurnRoutes(turn_service(reached, before, made_with, log, recall), utc_now)
     return ByResource(
         {
             "/api/ai-chat": _stateless(settings, before, made_with, log, audit),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fencepost.adapters.local_embedder import LocalEmbedder
 from fencepost.adapters.sqs import SqsJobQueue
 from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
 from fencepost.domain.jobs import Purpose
 from fencepost.domain.ranking.calibration import FLOOR, chance
+from fencepost.parallel import started
 from fencepost.ports import VectorIndex
 from fencepost.services.document_rows import DocumentRows
 from fencepost.services.hydration import DocumentPassages
@@ -20,14 +22,21 @@ from fencepost.settings import Settings
 _MILLISECONDS = 1_000
 
 
-def turn_recall(settings: Settings, reached: Stores) -> TurnRecall | None:
-    """Return it; None where there is no index. Nothing is connected to."""
+def turn_recall(settings: Settings, reached: Stores, *, preload: bool = False) -> TurnRecall | None:
+    """Return it; None where there is no index. Nothing is connected to.
+
+    Args:
+        preload: begin to load an embedder that is on this machine, for whoever answers most turns.
+    """
     index = index_of(settings)
     if index is None:
         return None
+    embedder = embedder_of(settings)
+    if preload and isinstance(embedder, LocalEmbedder):
+        started(embedder.preload)
     recall = Recall(
         index=index,
-        embedder=embedder_of(settings),
+        embedder=embedder,
         hydrators={"document": DocumentPassages(reached.corpus)},
         bury=Strays(SqsJobQueue(settings.jobs_queue), utc_now).bury,
         chance=chance,
