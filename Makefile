@@ -1,6 +1,6 @@
 # Everything here installs what it needs: Python 3.13 or uv is enough to start from.
 .DEFAULT_GOAL := help
-.PHONY: help dev chat ingest site member token pseudonym test test-opensearch check invoke bench build deploy requirements clean
+.PHONY: help dev chat ingest migrate-index site member token pseudonym test test-opensearch check invoke bench build deploy requirements clean
 
 UV := local/uv
 PYTHON := .venv/bin/python
@@ -11,7 +11,7 @@ ARCHITECTURE ?= arm64
 
 export PYTHONPATH := layers/core/python:.
 export SAM_CLI_TELEMETRY := 0
-export ARCHITECTURE EVENT FUNCTION ID KEY KIND M ORG ORIGINS PORT ROLE SITE SRC
+export ARCHITECTURE EMBEDDER EVENT FUNCTION ID KEY KIND M ORG ORIGINS PORT ROLE SITE SRC
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +22,11 @@ dev: .venv/.synced ## Start the local cloud on http://127.0.0.1:8787 (PORT=, FEN
 chat: .venv/.synced ## Send one message to it: make chat M="How do I get started?"
 	@$(PYTHON) -m local.chat
 
-ingest: .venv/.synced ## Let it answer from documents: make ingest SRC=docs/ (a file or an address, too; ORG=, SITE=)
+ingest: .venv/.synced ## Let it answer from documents: make ingest SRC=docs/ (a file or an address, too; ORG=, SITE=, PROFILE=)
 	@$(PYTHON) -m local.ingest
+
+migrate-index: .venv/.synced ## Make or move the index on OpenSearch: make migrate-index PROFILE=prod (EMBEDDER=)
+	@$(PYTHON) -m local.migrate_index
 
 site: .venv/.synced ## Make or change a site: make site ORG=acme SITE=docs ORIGINS=https://acme.example (KEY=, PROFILE=)
 	@$(PYTHON) -m local.site
@@ -31,8 +34,8 @@ site: .venv/.synced ## Make or change a site: make site ORG=acme SITE=docs ORIGI
 # The shell's own USER is whoever is logged in, and never meant.
 member token: export MEMBER := $(if $(filter command%,$(origin USER)),$(USER))
 
-# The default profile is what `make deploy` deploys; a directory on AWS is changed only where one is named.
-member site: export DEPLOYED := $(if $(filter command%,$(origin PROFILE)),$(PROFILE))
+# The default profile is what `make deploy` deploys; a stack on AWS is changed only where one is named.
+ingest member migrate-index site: export DEPLOYED := $(if $(filter command%,$(origin PROFILE)),$(PROFILE))
 
 member: .venv/.synced ## Set a membership: make member ORG=acme USER=u1 ROLE=member (admin, none; PROFILE=)
 	@$(PYTHON) -m local.member

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 LENGTHS = (0, 100, 10_000)
 """Messages of the conversations that are gone on with."""
-QUESTION = "How do I install it?"
+QUESTION = "How is Fencepost installed?"
+"""It stands by itself: what it is looked for with is as long in any conversation."""
 SITE = "demo"
 _WRITTEN_AT_ONCE = 25
 _OK = 200
@@ -91,12 +92,27 @@ class StoreMeter:
 
 @dataclass(frozen=True)
 class MeasuredTurn:
-    """One turn: milliseconds without the provider and the stores, those of the stores, and what these were asked."""
+    """One turn, its times in milliseconds.
+
+    Attributes:
+        own: without the provider and the stores.
+        stores: of the stores.
+        operations, units: what these were asked.
+        retrieval: of waiting for passages; what goes on beside the loading is no part of it.
+        degraded: a part of them was late.
+    """
 
     own: float
     stores: float
     operations: int
     units: float
+    retrieval: float
+    degraded: bool
+
+    @property
+    def beside_the_provider(self) -> float:
+        """The whole turn without the provider."""
+        return self.own + self.stores
 
 
 @dataclass(frozen=True)
@@ -110,9 +126,9 @@ class Turning:
     scope: Scope
     log: io.StringIO
 
-    def turn(self, conversation_id: str | None) -> MeasuredTurn:
+    def turn(self, conversation_id: str | None, question: str = QUESTION) -> MeasuredTurn:
         """Make one turn, which must be answered."""
-        event = self._event(conversation_id)
+        event = self._event(conversation_id, question)
         self.meter.reset()
         self.log.truncate(0)
         began = time.perf_counter()
@@ -121,9 +137,15 @@ class Turning:
         milliseconds = (time.perf_counter() - began) * 1_000
         if answer["statusCode"] != _OK:
             raise SystemExit(f"the turn answered {answer}")
-        stores = self.meter.milliseconds
-        own = milliseconds - stores - stages(self.log.getvalue()).get("provider", 0.0)
-        return MeasuredTurn(own, stores, self.meter.operations, self.meter.units)
+        stores, logged = self.meter.milliseconds, stages(self.log.getvalue())
+        return MeasuredTurn(
+            own=milliseconds - stores - logged.get("provider", 0.0),
+            stores=stores,
+            operations=self.meter.operations,
+            units=self.meter.units,
+            retrieval=logged.get("retrieve", 0.0),
+            degraded=json.loads(answer["body"]).get("degraded", False),
+        )
 
     def per_second(self, clients: int, turns: int) -> float:
         """Return the turns per second of so many clients, each with a function and a conversation of its own."""
@@ -148,7 +170,7 @@ class Turning:
             return None
         now, name = datetime.now(UTC), f"c{messages}"
         row = Conversation(
-            id=name, site="docs", incarnation=name, title="", created_at=now, updated_at=now, next_seq=messages + 1
+            id=name, site=SITE, incarnation=name, title="", created_at=now, updated_at=now, next_seq=messages + 1
         )
         rows = [conversation_item(self.scope, row)]
         rows += [_message(self.scope, name, seq, now) for seq in range(1, messages + 1)]
@@ -161,12 +183,12 @@ class Turning:
             requests: list[WriteRequestTypeDef] = [{"PutRequest": {"Item": row}} for row in some]
             client.batch_write_item(RequestItems={table: requests})
 
-    def _event(self, conversation_id: str | None) -> dict[str, Any]:
+    def _event(self, conversation_id: str | None, question: str = QUESTION) -> dict[str, Any]:
         return {
             "httpMethod": "POST",
             "resource": "/v1/chat",
             "headers": {"content-type": "application/json", "authorization": f"Bearer {self.token}"},
-            "body": json.dumps({"message": QUESTION, "conversationId": conversation_id}),
+            "body": json.dumps({"message": question, "conversationId": conversation_id}),
             "isBase64Encoded": False,
             "requestContext": {
                 "requestId": "r",
@@ -183,7 +205,7 @@ def turning() -> Iterator[Turning]:
     os.environ.update(emulator.CREDENTIALS)
     with tempfile.TemporaryDirectory() as folder, started(StateFolder(Path(folder)), 0, WIDE, print) as cloud:
         token, visitor_id = new_visitor(cloud)
-        os.environ.update(_environment(cloud), AWS_ENDPOINT_URL=cloud.emulator.endpoint_url)
+        os.environ.update(environment(cloud, "ChatFunction"), AWS_ENDPOINT_URL=cloud.emulator.endpoint_url)
         # The emulator takes seconds to look through ten thousand rows, and is what is waited for, not what is measured.
         store.READ_TIMEOUT_SECONDS = 60
         meter, log, visitor = StoreMeter(), io.StringIO(), Visitor("demo", "demo", visitor_id)
@@ -200,8 +222,9 @@ def new_visitor(cloud: Cloud) -> tuple[str, str]:
     return answer.json()["token"], answer.json()["visitorId"]
 
 
-def _environment(cloud: Cloud) -> dict[str, str]:
-    name = next(name for name in cloud.deployment.functions if "ChatFunction" in name)
+def environment(cloud: Cloud, logical: str) -> dict[str, str]:
+    """Return the environment of a deployed function."""
+    name = next(name for name in cloud.deployment.functions if logical in name)
     configuration = cloud.emulator.client("lambda").get_function_configuration(FunctionName=name)
     variables: dict[str, str] = configuration["Environment"]["Variables"]
     return variables

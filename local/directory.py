@@ -28,8 +28,8 @@ DEMO = "demo"
 """The organisation that a fresh local cloud has, its site, and the site's public key."""
 
 _KEY_TAKEN = "This public key belongs to another site: choose one with KEY=."
-_LOCAL_SILENT = "The local cloud does not answer: is `make dev` still running?"
-_DEPLOYED_SILENT = "The stack's table does not answer: may these credentials read and write its items?"
+LOCAL_SILENT = "The local cloud does not answer: is `make dev` still running?"
+DEPLOYED_SILENT = "The stack's table does not answer: may these credentials read and write its items?"
 
 
 def administration(endpoint_url: str) -> Administration:
@@ -41,7 +41,7 @@ def administration(endpoint_url: str) -> Administration:
     try:
         return _administration(partial(client, endpoint_url=endpoint_url), STACK)
     except (BotoCoreError, ClientError):
-        raise Trouble(_LOCAL_SILENT) from None
+        raise Trouble(LOCAL_SILENT) from None
 
 
 def deployed(name: str) -> Administration:
@@ -55,6 +55,15 @@ def deployed(name: str) -> Administration:
         return _administration(chosen.client, chosen.stack)
     except (BotoCoreError, ClientError) as error:
         raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None
+
+
+def reached(name: str) -> Administration:
+    """Return what changes the directory of a profile's stack; without a name, of the running local cloud.
+
+    Raises:
+        Trouble: it cannot be read.
+    """
+    return deployed(name) if name else administration(StateFolder(state_folder()).serving().endpoint_url)
 
 
 def _administration(connect: Callable[[str], Any], stack: str) -> Administration:
@@ -89,18 +98,14 @@ def change(act: Callable[[Administration, Mapping[str, str]], str], environment:
     """
     name = environment.get("DEPLOYED", "")
     try:
-        print(act(deployed(name) if name else _running(), environment))
+        print(act(reached(name), environment))
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return trouble.exit_code
     except FencepostError as error:
-        print(_sentence(error.code, _DEPLOYED_SILENT if name else _LOCAL_SILENT), file=sys.stderr)
+        print(_sentence(error.code, DEPLOYED_SILENT if name else LOCAL_SILENT), file=sys.stderr)
         return 1
     return 0
-
-
-def _running() -> Administration:
-    return administration(StateFolder(state_folder()).serving().endpoint_url)
 
 
 def _sentence(code: ErrorCode, silent: str) -> str:

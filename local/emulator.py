@@ -14,6 +14,7 @@ import boto3
 from botocore.config import Config
 
 from local import environments, processes
+from local.paths import ROOT
 from local.trouble import Trouble
 
 REGION = "us-east-1"
@@ -64,7 +65,9 @@ def start(folder: Path, port: int, lambda_ttl_seconds: int = 3_600, *, enforces_
     Raises:
         Trouble: it does not come up.
     """
-    command = [environments.binary("cloud", "ministack")]
+    python = environments.binary("cloud", "ministack").with_name("python")
+    # Its folder is no place to import from: there are namesakes of Python's own modules in it.
+    command = [str(python), "-P", str(ROOT / "local" / "ministack_process.py")]
     environment = _environment(folder, port, lambda_ttl_seconds) | ({"AUTH": "true"} if enforces_policies else {})
     child = processes.start("emulator", command, environment, folder / "emulator.log")
     emulator = Emulator(f"http://127.0.0.1:{port}", child)

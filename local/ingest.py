@@ -1,7 +1,8 @@
 """`make ingest SRC=docs/ ORG=acme SITE=docs`: put a file, a folder or an address into the running cloud's index.
 
-It is done here and now, and not by the functions, so that it can be watched. What is ingested again takes the place of
-what was there, and only what changed in it is embedded.
+With `PROFILE=` it is the index of the stack on AWS. It is done here and now, and not by the functions, so that it can
+be watched, and with the caller's own credentials. What is ingested again takes the place of what was there, and only
+what changed in it is embedded.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ from fencepost.domain.corpus import Document, DocumentState
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.events import LambdaEvents, silence_libraries
+from fencepost.edge.events import LambdaEvents
 from fencepost.services.corpus import CorpusService, DocumentChanges
 from fencepost.services.jobs import JobHandler
-from fencepost.settings import load_settings
-from local import directory, emulator, invoke
+from local import directory
+from local.deployment import connected
 from local.ingest_sources import Item, items
-from local.paths import state_folder
 from local.progress import Progress
-from local.state import Running, StateFolder
 from local.trouble import Trouble
 
 _EXAMPLE = "make ingest SRC=docs/ ORG=acme SITE=docs"
@@ -58,15 +57,19 @@ def run(environment: Mapping[str, str]) -> int:
     org = directory.named("ORG", environment.get("ORG") or directory.DEMO, _EXAMPLE)
     site = environment.get("SITE", "")
     found = items(environment.get("SRC", ""), directory.named("SITE", site, _EXAMPLE) if site else "")
-    running = StateFolder(state_folder()).serving()
-    _require_site(running, org, site)
-    failed = _ingest(_connected(running, len(found)), directory.operator(org), found)
-    return 1 if failed else 0
+    profile = environment.get("DEPLOYED", "")
+    work = _connected(profile, len(found))
+    if site:
+        _require_site(profile, org, site)
+    return 1 if _ingest(work, directory.operator(org), found) else 0
 
 
-def _require_site(running: Running, org: str, site: str) -> None:
-    known = directory.administration(running.endpoint_url)
-    if site and known.site(directory.operator(org), site) is None:
+def _require_site(profile: str, org: str, site: str) -> None:
+    try:
+        known = directory.reached(profile).site(directory.operator(org), site)
+    except FencepostError as error:
+        raise Trouble(_sentence(error.code, _silence(profile))) from None
+    if known is None:
         raise Trouble(
             f"{org} has no site {site}: make it with `make site ORG={org} SITE={site} ORIGINS=…`", exit_code=2
         )
@@ -89,6 +92,7 @@ class Ingest:
 
     Attributes:
         waiting: what `service` and `handlers` queue.
+        silent: what is said where the stores do not answer.
         names: by ids, of documents that are added.
     """
 
@@ -96,6 +100,7 @@ class Ingest:
     handlers: Mapping[Purpose, JobHandler]
     waiting: Waiting
     progress: Progress
+    silent: str = directory.LOCAL_SILENT
     names: dict[str, str] = field(default_factory=dict)
 
     def add(self, scope: Scope, item: Item) -> bool:
@@ -110,7 +115,7 @@ class Ingest:
         try:
             self._queue(scope, item, content)
         except FencepostError as error:
-            self.progress.finish(_sentence(error.code))
+            self.progress.finish(_sentence(error.code, self.silent))
             return False
         return self._work(scope)
 
@@ -142,7 +147,7 @@ class Ingest:
             self.handlers[job.purpose](scope, job)
             document = self.service.store.get(scope, document_id)
         except FencepostError as error:
-            self.progress.finish(_sentence(error.code))
+            self.progress.finish(_sentence(error.code, self.silent))
             return False
         self.progress.finish(_outcome(document))
         return document is None or document.state in _GOOD
@@ -159,32 +164,32 @@ def _ingest(work: Ingest, scope: Scope, found: Sequence[Item]) -> int:
     return failed
 
 
-def _connected(running: Running, documents: int) -> Ingest:
-    """Build the work on the running cloud, from the environment of its own worker."""
-    variables = invoke.variables("JobsFunction")
-    # The adapters' clients find the emulator where the SDK looks for it.
-    os.environ.update(emulator.CREDENTIALS, AWS_ENDPOINT_URL=running.endpoint_url)
-    silence_libraries()
-    settings = load_settings(variables)
+def _connected(profile: str, documents: int) -> Ingest:
+    """Build the work on a stack as its own worker does it."""
+    settings = connected(profile)
     index = index_of(settings)
     if index is None:
-        raise Trouble("This Fencepost has no index: start it without FENCEPOST_INDEX=none.")
+        raise Trouble("This Fencepost has no index: give it one with Index, or without FENCEPOST_INDEX=none.")
     reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), Progress(documents, sys.stderr)
     workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
-    return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress)
+    return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
 
 
 def _outcome(document: Document | None) -> str:
     if document is None or document.state is DocumentState.REMOVED:
         return "removed"
     if document.error:
-        return _sentence(ErrorCode(document.error))
+        return _sentence(ErrorCode(document.error), "")
     return f"{document.state}, version {document.version}, {document.chunks:,} chunks"
 
 
-def _sentence(code: ErrorCode) -> str:
+def _silence(profile: str) -> str:
+    return directory.DEPLOYED_SILENT if profile else directory.LOCAL_SILENT
+
+
+def _sentence(code: ErrorCode, silent: str) -> str:
     known = {
-        ErrorCode.CONVERSATIONS_UNAVAILABLE: "the local cloud does not answer; is `make dev` still running?",
+        ErrorCode.CONVERSATIONS_UNAVAILABLE: silent,
         ErrorCode.DOCUMENT_BUSY: "somebody else is working on it; it will be queued again by itself",
         ErrorCode.NOT_FOUND: "it is being removed; try again in a moment",
     }

@@ -150,7 +150,8 @@ def free_port() -> int:
 
 def listen(port: int) -> socket.socket | None:
     """Take the loopback port, or return None where another has it."""
-    listener = socket.socket()
+    # It names its protocol: asyncio sends at once on those alone, and each answer is sent in two parts.
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))

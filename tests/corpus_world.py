@@ -14,23 +14,16 @@ from fencepost.domain.errors import DocumentsUnreachable, ErrorCode, FencepostEr
 from fencepost.domain.identity import Scope
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.ports import RawDocument, Readable, Validators
+from fencepost.services.document_jobs import document_job
 from fencepost.services.embedding import CachedEmbedder
 from fencepost.services.ingest import IngestService, RemovalService
-from fencepost.services.sitemaps import Sitemaps, document_job
+from fencepost.services.sitemaps import Sitemaps
 from fencepost.services.sources import Sources
 from fencepost.services.versions import Versions
 from tests.corpus_samples import document
 from tests.fakes import FixedClock
-from tests.fakes_corpus import (
-    FakeCorpus,
-    FakeEmbedder,
-    FakeEmbeddingCache,
-    FakeIndex,
-    FakeJobQueue,
-    OrganisationBlobs,
-    PortFaults,
-    operator,
-)
+from tests.fakes_corpus import FakeCorpus, FakeJobQueue, OrganisationBlobs, PortFaults, operator
+from tests.fakes_index import FakeEmbedder, FakeEmbeddingCache, FakeIndex
 
 
 @dataclass

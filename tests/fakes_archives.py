@@ -27,6 +27,8 @@ class FakeArchive:
     blobs: FakeBlobs
     faults: Faults = field(default_factory=Faults)
     stored: dict[Owned, dict[int, Block]] = field(default_factory=dict)
+    emptied: set[Owned] = field(default_factory=set)
+    """Conversations whose files were dropped."""
     interfere: Callable[[], object] | None = None
     """Called once before a block is moved, as another writer would be."""
 
@@ -86,6 +88,10 @@ class FakeArchive:
     def drop_block(self, scope: Scope, conversation_id: str, block: Block) -> None:
         with self.faults.write("drop_block"):
             del self.stored[owned(scope, conversation_id)][block.first_seq]
+
+    def drop_files(self, scope: Scope, conversation_id: str) -> None:
+        with self.faults.write("drop_files"):
+            self.emptied.add(owned(scope, conversation_id))
 
     def end(self, scope: Scope, conversation: Conversation) -> bool:
         with self.faults.write("end"):

@@ -151,13 +151,17 @@ class FakeMemory:
 
 @dataclass
 class FakeJobs:
-    """Implements `JobStore`. `queued` are the jobs that the stream would bring to the queue."""
+    """Implements `JobStore`. `queued` are the jobs that the stream would bring to the queue.
+
+    Without a clock a record says for ever that it was last changed when it was made.
+    """
 
     conversation: Callable[[Scope, str], Conversation | None] = lambda _scope, _conversation_id: None
     queued: list[Job] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
     _records: dict[tuple[str, str, str], JobRecord] = field(default_factory=dict)
     _work: dict[tuple[Place, Purpose], tuple[WorkLease | None, int]] = field(default_factory=dict)
+    clock: Callable[[], datetime] | None = None
 
     def queue(self, scope: Scope, record: JobRecord) -> None:
         with self.faults.call():
@@ -176,7 +180,9 @@ class FakeJobs:
             record = self._records.get(_place(scope, job_id))
             if record is None:
                 return False
-            self._records[_place(scope, job_id)] = replace(record, state=state, progress=progress, error=error)
+            now = self.clock() if self.clock else record.updated_at
+            changed = replace(record, state=state, progress=progress, error=error, updated_at=now)
+            self._records[_place(scope, job_id)] = changed
             return True
 
     def forget(self, scope: Scope) -> None:

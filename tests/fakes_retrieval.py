@@ -1,4 +1,4 @@
-"""What questions find, over fakes: documents with their chunks and entries, and an index that can be held up."""
+"""What questions find, over fakes: documents and messages with their entries, and an index that can be held up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from fencepost.services.recall import Recall
 from fencepost.services.strays import StrayRemoval, Strays
 from tests.corpus_samples import chunk
 from tests.fakes import FixedClock
-from tests.fakes_corpus import FakeCorpus, FakeEmbedder, FakeIndex, FakeJobQueue, PortFaults, operator, vector_of
+from tests.fakes_corpus import FakeCorpus, FakeJobQueue, PortFaults, operator
+from tests.fakes_index import FakeEmbedder, FakeIndex, vector_of
+from tests.fakes_memories import Diary
 
 PATIENT = 60.0
 """A deadline that nothing here comes near."""
@@ -59,10 +61,10 @@ class HeldIndex(FakeIndex):
 
 @dataclass
 class Library:
-    """Documents as they are found: rows, places and entries.
+    """Documents as they are found: rows, places and entries. What was said stands in the diary, in the same index.
 
     Attributes:
-        faults: of rows and places.
+        faults: of the documents' rows and places.
         searching: of the index and the embedder.
     """
 
@@ -74,10 +76,12 @@ class Library:
     corpus: FakeCorpus = field(init=False)
     index: HeldIndex = field(init=False)
     embedder: FakeEmbedder = field(init=False)
+    diary: Diary = field(init=False)
 
     def __post_init__(self) -> None:
         self.corpus, self.index = FakeCorpus(self.faults), HeldIndex(self.searching)
         self.embedder = FakeEmbedder(self.searching)
+        self.diary = Diary(self.index)
 
     def shelve(self, row: Document, *texts: str, headed: bool = True) -> list[ChunkRow]:
         """Store a document that consists of these texts, each under a heading of its own, and return its rows."""
@@ -111,8 +115,8 @@ class Library:
         return Recall(
             index=self.index,
             embedder=self.embedder,
-            hydrators={"document": DocumentPassages(self.corpus)},
-            bury=Strays(self.queue, self.clock).bury,
+            hydrators={"document": DocumentPassages(self.corpus), "message": self.diary.hydrator()},
+            bury=Strays(self.queue, self.diary.conversations, self.clock).bury,
             chance=shares_words,
             floor=self.floor,
             deadline=deadline,
@@ -120,12 +124,12 @@ class Library:
 
     def removal(self) -> StrayRemoval:
         """Return the job that removes what leads to no row."""
-        return StrayRemoval(DocumentRows(self.corpus, self.index), self.clock)
+        return StrayRemoval(DocumentRows(self.corpus, self.index), self.diary.conversations, self.clock)
 
 
-def reader(org: str = "acme") -> Scope:
+def reader(org: str = "acme", visitor: str = "ann") -> Scope:
     """Return the scope of a visitor's turn."""
-    caller = Visitor(org, "docs", "ann")
+    caller = Visitor(org, "docs", visitor)
     return authorize(caller, Action.CHAT, own(caller))
 
 

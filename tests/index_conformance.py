@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.identity import Scope
 from fencepost.domain.retrieval import Hit, IndexEntry, Search
-from fencepost.ports import Stored, VectorIndex
 from tests.index_entries import DOCUMENTS, KINDS, MESSAGES, MODEL, Owner, Subject, chunks, towards
+from tests.index_keeping_conformance import IndexKeepingConformance
 
 # A fresh organisation for each example makes the shared index as good as a new one.
 property_based = settings(
@@ -23,7 +21,7 @@ property_based = settings(
 )
 
 
-class IndexConformance:
+class IndexConformance(IndexKeepingConformance):
     """The tests. Whoever inherits gives the fixture `subject`."""
 
     def test_what_was_written_is_found_by_its_words_and_by_its_meaning(self, subject: Subject) -> None:
@@ -54,54 +52,12 @@ class IndexConformance:
         by_id = {item.stored_id: item.chunk for item in subject.index.listed(one.scope, None, 100).items}
         assert [by_id[name] for name in stored] == [f"c{n}" for n in range(7)]
 
-    def test_nothing_is_written_deleted_or_seen_for_nothing(self, subject: Subject) -> None:
-        one = Owner()
-        assert subject.index.upsert(one.scope, ()) == ()
-        subject.index.delete(one.scope, ())
-        assert subject.index.visible(one.scope, ()) == frozenset()
-
     def test_an_empty_organisation_has_nothing(self, subject: Subject) -> None:
         one = Owner()
         subject.write(Owner().scope)
         assert subject.index.lexical(one.scope, DOCUMENTS, "words") == ()
         assert subject.index.nearest(one.scope, MESSAGES, towards(0), MODEL.name) == ()
         assert subject.index.listed(one.scope, None, 10).items == ()
-
-    def test_what_was_deleted_is_gone_everywhere(self, subject: Subject) -> None:
-        one = Owner()
-        stored = subject.write(one.scope, one.entry("c1"), one.entry("c2"), one.entry("c3", kind="message"))
-        subject.index.delete(one.scope, [stored[0], stored[2]])
-        subject.settle()
-        assert chunks(subject.index.lexical(one.scope, DOCUMENTS, "words")) == ["c2"]
-        assert chunks(subject.index.nearest(one.scope, DOCUMENTS, towards(0), MODEL.name)) == ["c2"]
-        assert subject.index.lexical(one.scope, MESSAGES, "words") == ()
-        assert chunks(subject.index.listed(one.scope, None, 10).items) == ["c2"]
-        assert subject.index.visible(one.scope, stored) == {stored[1]}
-
-    def test_deleting_twice_or_what_never_was_is_no_error(self, subject: Subject) -> None:
-        one = Owner()
-        (stored,) = subject.write(one.scope, one.entry())
-        for _ in range(2):
-            subject.index.delete(one.scope, [stored, f"{one.org}:unheard-of", "unheard-of", ""])
-            subject.settle()
-        assert subject.index.visible(one.scope, [stored, "unheard-of"]) == frozenset()
-
-    def test_nobody_deletes_or_sees_what_is_another_organisations(self, subject: Subject) -> None:
-        one, other = Owner(), Owner()
-        stored = subject.write(one.scope, one.entry())
-        subject.index.delete(other.scope, stored)
-        subject.settle()
-        assert subject.index.visible(one.scope, stored) == set(stored)
-        assert subject.index.visible(other.scope, stored) == frozenset()
-
-    def test_a_chunk_that_is_written_twice_is_two_entries(self, subject: Subject) -> None:
-        one = Owner()
-        (older,) = subject.write(one.scope, one.entry(text="the older words"))
-        (newer,) = subject.write(one.scope, one.entry(text="the newer words"))
-        subject.index.delete(one.scope, [older])
-        subject.settle()
-        (hit,) = subject.index.lexical(one.scope, DOCUMENTS, "words")
-        assert (hit.stored_id, hit.text) == (newer, "the newer words")
 
     @pytest.mark.parametrize(
         "strange", [{"org": "elsewhere"}, {"owner": "member:u2"}, {"owner": "", "kind": "message"}]
@@ -258,20 +214,6 @@ class IndexConformance:
             same_model = [entry for entry in allowed if entry.model == MODEL.name]
             assert sorted(chunks(by_meaning)) == sorted(entry.chunk for entry in same_model)
 
-    def test_all_of_an_organisation_is_listed_page_by_page(self, subject: Subject) -> None:
-        one, other = Owner(), Owner()
-        colleague = Owner(one.org, "member:u2")
-        subject.write(other.scope, other.entry("foreign"))
-        subject.write(one.scope, *(one.entry(f"c{n}") for n in range(5)), one.entry("m1", kind="message"))
-        subject.write(colleague.scope, colleague.entry("m2", kind="message", parent="p2", version=4))
-        listed = _all(subject.index, one.scope, 3)
-        assert sorted(chunks(listed)) == ["c0", "c1", "c2", "c3", "c4", "m1", "m2"]
-        (of_colleague,) = [item for item in listed if item.chunk == "m2"]
-        assert (of_colleague.owner, of_colleague.parent, of_colleague.version) == ("member:u2", "p2", 4)
-        assert of_colleague.model == MODEL.name
-        assert subject.index.visible(one.scope, [of_colleague.stored_id]) == {of_colleague.stored_id}
-        assert chunks(subject.index.listed(one.scope, None, 10, parent="p2").items) == ["m2"]
-
     def test_it_is_well(self, subject: Subject) -> None:
         assert subject.index.health().state == "ok"
 
@@ -280,15 +222,3 @@ def _may_find(owner: Owner, search: Search, entry: IndexEntry) -> bool:
     if (entry.org, entry.kind) != (owner.org, search.kind):
         return False
     return entry.owner == owner.name if entry.kind == "message" else bool(entry.grants & search.grants)
-
-
-def _all(index: VectorIndex, scope: Scope, limit: int) -> Sequence[Stored]:
-    found: list[Stored] = []
-    after: str | None = None
-    while True:
-        page = index.listed(scope, after, limit)
-        found += page.items
-        if page.next_key is None:
-            return found
-        assert len(page.items) == limit
-        after = page.next_key

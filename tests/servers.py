@@ -17,7 +17,9 @@ _START_SECONDS = 10.0
 @contextmanager
 def serve(app: ASGIApp) -> Iterator[str]:
     """Serve `app` on a free loopback port in a thread; yield its base URL, e.g. `http://127.0.0.1:49152`."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    # A listener that names its protocol: asyncio sends at once on those alone, and each answer is sent in two parts.
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

@@ -18,6 +18,7 @@ from fencepost.services.archive import ArchiveService
 from fencepost.services.attachments import AttachmentService
 from fencepost.services.exports import ExportService
 from fencepost.services.imports import ImportService
+from fencepost.services.message_entries import MessageEntries
 from fencepost.services.retention import RetentionService
 from fencepost.services.sites import SiteService
 from fencepost.services.transcripts import transcript
@@ -66,7 +67,11 @@ class FakeExtractor:
 
 @dataclass
 class StorageWorld:
-    """Everything around the services. `faults` counts the calls of all stores but the jobs'."""
+    """Everything around the services. `faults` counts the calls of all stores but the jobs'.
+
+    Attributes:
+        entries: of messages in an index; None where there is none.
+    """
 
     clock: FixedClock = field(default_factory=lambda: FixedClock(NOON))
     shelf: Shelf = field(default_factory=Shelf)
@@ -75,6 +80,7 @@ class StorageWorld:
     jobs: FakeJobs = field(default_factory=FakeJobs)
     keys: FakeKeys = field(default_factory=FakeKeys)
     extractor: FakeExtractor = field(default_factory=FakeExtractor)
+    entries: MessageEntries | None = None
 
     @cached_property
     def blobs(self) -> FakeBlobs:
@@ -113,7 +119,7 @@ class StorageWorld:
             archive=self.rows,
             blobs=self.blobs,
             sites=self.sites,
-            retention=RetentionService(self.rows, self.memory, self.blobs),
+            retention=RetentionService(self.rows, self.memory, self.blobs, self.entries),
             clock=self.clock,
         )
 

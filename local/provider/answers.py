@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from local.provider.notes import asks_for_notes, notes
 from local.provider.passages import Passage, passages, without_fences
+from local.provider.questions import asks_for_question, question
 from local.provider.requests import MessagesRequest
 
 _MOST_QUOTES = 3
@@ -54,9 +55,12 @@ def answer(request: MessagesRequest) -> str:
     """Return the answer to a prompt's last message: Markdown, the same for the same prompt."""
     if asks_for_notes(request):
         return notes(request)
-    question = without_fences(request.messages[-1].blocks()[-1].text)
-    found, lacking = _PHRASES[_language(question)]
-    quotes = [_quote(passage) for passage in _best(question, _all_passages(request))]
+    if asks_for_question(request):
+        return question(request)
+    asked = without_fences(request.messages[-1].blocks()[-1].text)
+    found, lacking = _PHRASES[_language(asked)]
+    candidates = [passage for passage in _all_passages(request) if not _repeats(passage, asked)]
+    quotes = [_quote(passage) for passage in _best(asked, candidates)]
     return "\n\n".join([found, *quotes]) if quotes else lacking
 
 
@@ -65,6 +69,12 @@ def _all_passages(request: MessagesRequest) -> list[Passage]:
     users = (block for message in request.messages if message.role == "user" for block in message.blocks())
     texts = [block.text for block in (*request.system_blocks(), *users)]
     return list(dict.fromkeys(passage for text in texts for passage in passages(text)))
+
+
+def _repeats(passage: Passage, question: str) -> bool:
+    """Whether a message asks what is asked again, and answers nothing."""
+    asks = passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？"))
+    return asks and terms(passage.text) <= terms(question)
 
 
 def _best(question: str, candidates: list[Passage]) -> list[Passage]:

@@ -28,6 +28,11 @@ class Fence:
     title: str
     body: str
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is an answer of the model's own, out of another conversation."""
+        return self.source.startswith("msg:") and self.title.endswith(", assistant")
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -58,11 +63,11 @@ def fences(text: str) -> Iterator[Fence]:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the quotable passages of every fenced part of a text."""
+    """Yield the quotable passages of every fenced part of a text. What the model said itself is no source."""
     for fence in fences(text):
         if fence.source.startswith("summary:"):
             yield from _lines(fence)
-        else:
+        elif not fence.is_own:
             yield from _paragraphs(fence.body, fence.source, fence.title)
 
 

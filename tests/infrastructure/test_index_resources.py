@@ -19,8 +19,11 @@ NAME = "fencepost-1a2b3c4d"
 
 def policy(resource: str) -> Any:
     """Return a policy's document as it is in a stack, with roles by their logical ids."""
-    text, _ = MADE[resource]["Properties"]["Policy"]["Sub"]
-    return json.loads(re.sub(r"\$\{(\w+)[.\w]*\}", lambda found: NAME if found[1] == "Name" else found[1], text))
+    text, parts = MADE[resource]["Properties"]["Policy"]["Sub"]
+    known: dict[str, str] = {"Name": NAME, "Operator": parts.get("Operator", {}).get("If", ["", {"Sub": ""}])[1]["Sub"]}
+    for _ in range(2):
+        text = re.sub(r"\$\{(\w+)[.\w]*\}", lambda found: known.get(found[1], str(found[1])), text)
+    return json.loads(text)
 
 
 def permissions(role: str, kind: str) -> dict[str, set[str]]:
@@ -67,10 +70,24 @@ def test_names_are_what_the_service_takes() -> None:
     }
 
 
-@pytest.mark.parametrize("role", ["ChatRole", "ApiRole"])
-def test_who_answers_may_search_and_write_nothing(role: str) -> None:
+@pytest.mark.parametrize("role", ["ChatRole", "ScheduleRole"])
+def test_who_answers_or_compares_may_search_and_write_nothing(role: str) -> None:
     assert permissions(role, "index") == {f"index/{NAME}/{ALIAS}*": {"aoss:ReadDocument", "aoss:DescribeIndex"}}
     assert permissions(role, "collection") == {}
+
+
+def test_who_is_asked_to_erase_may_remove_entries_and_no_index() -> None:
+    allowed = {"aoss:ReadDocument", "aoss:WriteDocument", "aoss:DescribeIndex"}
+    assert permissions("ApiRole", "index") == {f"index/{NAME}/{ALIAS}*": allowed}
+    assert permissions("ApiRole", "collection") == {}
+
+
+def test_an_operator_may_what_the_worker_may_and_only_where_one_is_named() -> None:
+    assert permissions("IndexOperator", "index") == permissions("JobsRole", "index")
+    _, parts = MADE["IndexAccess"]["Properties"]["Policy"]["Sub"]
+    condition, _, otherwise = parts["Operator"]["If"]
+    assert (condition, otherwise) == ("HasIndexOperator", "")
+    assert template.load()["Parameters"]["IndexOperator"]["Default"] == ""
 
 
 def test_who_works_on_documents_may_write_and_move_and_reaches_nothing_but_our_indices() -> None:
@@ -81,7 +98,7 @@ def test_who_works_on_documents_may_write_and_move_and_reaches_nothing_but_our_i
     assert set(permissions("JobsRole", "collection")) == {f"collection/{NAME}"}
 
 
-@pytest.mark.parametrize("role", ["ChatRole", "ApiRole", "JobsRole"])
+@pytest.mark.parametrize("role", ["ChatRole", "ApiRole", "JobsRole", "ScheduleRole"])
 def test_each_may_sign_requests_to_the_collection(role: str) -> None:
     attached = [each["If"][1]["Ref"] for each in RESOURCES[role]["Properties"]["ManagedPolicyArns"]]
     assert "IndexPolicy" in attached

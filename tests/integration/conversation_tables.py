@@ -134,7 +134,7 @@ def open_conversation_tables(endpoint_url: str) -> ConversationTables:
 
 def _create(client: DynamoDBClient, *, indexed: bool = False) -> str:
     name = f"table-{uuid4()}"
-    names: tuple[str, ...] = ("pk", "sk", "updated_at") if indexed else ("pk", "sk")
+    names: tuple[str, ...] = ("pk", "sk", "updated_at", keys.REMEMBERED) if indexed else ("pk", "sk")
     attributes: list[AttributeDefinitionTypeDef] = [{"AttributeName": part, "AttributeType": "S"} for part in names]
     index: LocalSecondaryIndexTypeDef = {
         "IndexName": BY_UPDATE,
@@ -148,6 +148,16 @@ def _create(client: DynamoDBClient, *, indexed: bool = False) -> str:
             AttributeDefinitions=attributes,
             KeySchema=_key("sk"),
             LocalSecondaryIndexes=[index],
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": keys.REMEMBERED,
+                    "KeySchema": [
+                        {"AttributeName": keys.REMEMBERED, "KeyType": "HASH"},
+                        {"AttributeName": "pk", "KeyType": "RANGE"},
+                    ],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"},
+                }
+            ],
             StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
         )
     else:

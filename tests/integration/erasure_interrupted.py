@@ -14,6 +14,7 @@ from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
 from fencepost.adapters.dynamodb.imports import DynamoDbImports
 from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
 from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.adapters.dynamodb.parts import DynamoDbParts
 from fencepost.adapters.dynamodb.removal import Removal
 from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
 from fencepost.domain.errors import FencepostError
@@ -43,9 +44,10 @@ class Stores:
 
     def __post_init__(self) -> None:
         self.client = connect(self.world.tables.client.meta.endpoint_url)
-        self.client.meta.events.register("before-call.dynamodb", self._count)
+        self.client.meta.events.register("before-call.dynamodb", self.count)
 
-    def _count(self, **_: Any) -> None:
+    def count(self, **_: Any) -> None:
+        """Be told of the next request."""
         self.requests += 1
         if self.requests - 1 == self.interrupt_at:
             self.interruption()
@@ -73,6 +75,10 @@ class Stores:
     @property
     def archive(self) -> DynamoDbArchive:
         return DynamoDbArchive(self.table, self.world.blobs, lambda: self.client)
+
+    @property
+    def parts(self) -> DynamoDbParts:
+        return DynamoDbParts(self.table, lambda: self.client)
 
     @property
     def imports(self) -> DynamoDbImports:

@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fencepost.adapters.dynamodb.corpus import DynamoDbCorpus
 from fencepost.adapters.embedded import EmbeddedIndex
 from fencepost.domain.identity import OrgRole
+from fencepost.domain.reconciling import SETTLES
+from fencepost.domain.retrieval import IndexEntry
+from fencepost.edge.schedule import RECONCILE
 from fencepost.ports import Stored
 from local.directory import operator
 from local.paths import ROOT
@@ -72,3 +77,45 @@ def test_the_clock_starts_the_sweep(stack: Stack) -> None:
     assert stack.invoke("ScheduleFunction", json.loads((ROOT / "events" / "schedule.json").read_text())) is None
     swept = [json.loads(line) for line in stack.logs() if '"source":"schedule"' in line]
     assert [(row["records"], row["failed"]) for row in swept][-1] == (0, 0)
+
+
+def test_what_comes_apart_is_found_by_the_clock_and_mended(stack: Stack) -> None:
+    jane = admin(stack, "knots")
+    sent = jane.send("POST", "/v1/documents", {"text": GUIDE.replace("adder", "not"), "site": "docs"}).json()["id"]
+    waited_for(lambda: jane.get(f"/v1/documents/{sent}")["state"] == "ready" or None)
+    index = EmbeddedIndex(stack.cloud.chosen["IndexPath"])
+    whole = {entry.chunk for entry in entries(stack, "knots", sent)}
+    lost, *_ = entries(stack, "knots", sent)
+    index.delete(operator("knots"), [lost.stored_id])
+    index.upsert(operator("knots"), [orphan("knots")])
+
+    def healed() -> Any:
+        assert stack.invoke("ScheduleFunction", {"task": "reconcile"}) is None
+        there = {entry.chunk for entry in entries(stack, "knots", sent)}
+        return there == whole and not entries(stack, "knots", "gone")
+
+    # What was written within the last two minutes is left alone: the document was, by the clock of its row.
+    age(stack, "knots", sent)
+    waited_for(healed)
+    events = [json.loads(line) for line in stack.logs() if '"event":"reconcile"' in line]
+    assert sum(row["rows_without_vectors"] for row in events) >= 1
+    assert sum(row["vectors_without_rows"] for row in events) >= 1
+    (name,) = [rule["Name"] for rule in stack.client("events").list_rules()["Rules"] if "Reconcile" in rule["Name"]]
+    (target,) = stack.client("events").list_targets_by_rule(Rule=name)["Targets"]
+    assert json.loads(target["Input"]) == {"task": RECONCILE}
+
+
+def orphan(org: str) -> IndexEntry:
+    """Return an entry of a document that there is not."""
+    return IndexEntry(
+        chunk="none", org=org, owner="", kind="document", parent="gone", version=1, text="lost", model="none"
+    )
+
+
+def age(stack: Stack, org: str, document_id: str) -> None:
+    """Let a document have changed some minutes ago."""
+    scope, table = operator(org), stack.physical("CorpusTable")
+    store = DynamoDbCorpus(table, lambda: stack.client("dynamodb"))
+    document = store.get(scope, document_id)
+    assert document
+    assert store.change(scope, document, replace(document, updated_at=document.updated_at - 2 * SETTLES))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
 from fencepost.domain.archives import BLOCK_MESSAGES, describe, pack
+from fencepost.domain.attachments import PLAIN, Attachment, AttachmentState
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.jobs import Purpose
 from fencepost.domain.messages import MessageStatus
@@ -84,6 +87,34 @@ def test_archived_answers_are_answers_like_any_other(town: Town) -> None:
     assert len(town.world.model.prompts) == calls
     town.world.say(message_id="m99", conversation_id=conversation_id)
     assert len(town.world.messages(conversation_id)) == BLOCK_MESSAGES + 2
+
+
+def test_files_go_with_the_last_conversation_that_used_them(town: Town) -> None:
+    over = town.world.say().conversation_id
+    town.world.clock.advance(31 * DAY.total_seconds())
+    living = town.world.say(message_id="m2").conversation_id
+    upload(town, "own", over)
+    upload(town, "shared", over, living)
+    upload(town, "unused")
+    for job in [one for one in town.expire() if one.conversation == over] * 2:
+        town.work(job)
+    names = sorted(name for name in town.left(over) if "own" in name or "shared" in name or "unused" in name)
+    assert names == ["file#shared", "file#unused", "files/shared/text", "files/unused/text"]
+
+
+def upload(town: Town, file_id: str, *used_by: str) -> None:
+    """Store a file that is attached in these conversations."""
+    ready = AttachmentState.READY
+    file = Attachment(id=file_id, name="a.txt", content_type=PLAIN, size=4, state=ready, created_at=town.world.clock())
+    DynamoDbAttachments(town.tables.conversations, lambda: town.tables.client).put(town.scope, file)
+    town.stored.blobs.put(town.scope, f"files/{file_id}/text", b"text", PLAIN)
+    if used_by:
+        town.tables.client.update_item(
+            TableName=town.tables.conversations,
+            Key=keys.file_row(town.scope, file_id),
+            UpdateExpression="ADD used_by :users",
+            ExpressionAttributeValues={":users": {"SS": used_by}},
+        )
 
 
 def test_a_turn_that_comes_meanwhile_keeps_its_conversation(town: Town) -> None:

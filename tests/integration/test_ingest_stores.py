@@ -21,14 +21,16 @@ from fencepost.domain.identity import Action, Member, Membership, OrgRole, autho
 from fencepost.domain.jobs import Purpose
 from fencepost.domain.retrieval import Hit, Search
 from fencepost.services.corpus import CorpusService, DocumentChanges, NewDocument
+from fencepost.services.document_jobs import document_job
 from fencepost.services.embedding import CachedEmbedder
 from fencepost.services.ingest import IngestService, RemovalService
-from fencepost.services.sitemaps import Sitemaps, document_job
+from fencepost.services.sitemaps import Sitemaps
 from fencepost.services.sources import Sources
 from fencepost.services.versions import Versions
 from local.emulator import Emulator
 from tests.corpus_world import FakeWeb
-from tests.fakes_corpus import FakeEmbedder, FakeJobQueue, operator
+from tests.fakes_corpus import FakeJobQueue, operator
+from tests.fakes_index import FakeEmbedder
 from tests.integration.corpus_tables import CorpusTable, open_corpus_table
 
 SECTIONS = {name: f"How to {name.lower()} a fence. " + f"Mind the {name.lower()} rules. " * 30 for name in "ABCDEFGH"}

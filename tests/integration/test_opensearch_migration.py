@@ -185,6 +185,22 @@ def test_what_a_move_that_was_given_up_left_behind_goes_too(town: Town) -> None:
     assert town.found() == sorted(town.stored)
 
 
+def test_what_is_in_both_indices_is_one_entry_that_is_deleted(town: Town) -> None:
+    counts: list[int] = []
+    doomed = [town.stored["c1"], town.stored["c2"]]
+
+    def removing() -> None:
+        town.double.advance()
+        copied = all(len(index.documents) >= len(town.stored) for index in town.double.indices.values())
+        if copied and len(counts) < 2:
+            counts.append(town.index.delete(town.one.scope, doomed))
+
+    replace(town.migration(), settle=removing).run()
+    assert counts == [2, 0]
+    town.double.advance()
+    assert town.found() == ["c0", "c3", "c4", "c5", "c6"]
+
+
 def fail(entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
     raise IndexUnavailable("given up")
 

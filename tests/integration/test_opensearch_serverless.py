@@ -128,7 +128,10 @@ def test_a_refusal_says_whether_later_may_do(
 
 
 def test_before_anything_was_written_it_is_well(collection: Collection) -> None:
+    one = Owner()
     assert collection.index.health() == IndexHealth("ok", "empty")
+    assert collection.index.listed(one.scope, None, 10, owner=one.name).items == ()
+    assert collection.index.delete(one.scope, [f"{one.org}:1"]) == 0
 
 
 @pytest.mark.parametrize(("generation", "state"), [("classic", "down"), ("next", "asleep")])

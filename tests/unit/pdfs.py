@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import cache
 
 
 def pdf(pages: Sequence[str]) -> bytes:
@@ -26,9 +27,10 @@ def from_streams(streams: Sequence[bytes], filters: str = "") -> bytes:
     return _file(bodies)
 
 
+@cache
 def bomb(unfolded: int = 512 * 1024 * 1024) -> bytes:
     """Return a file whose page is a thousandth of what it unfolds to, twice over."""
-    packer = zlib.compressobj(9)
+    packer = zlib.compressobj()
     block = b" " * 1_048_576
     inner = b"".join(packer.compress(block) for _ in range(unfolded // len(block))) + packer.flush()
     return from_streams([zlib.compress(inner, 9)], "/Filter [/FlateDecode /FlateDecode] ")

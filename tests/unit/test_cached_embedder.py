@@ -6,7 +6,8 @@ import pytest
 
 from fencepost.domain.retrieval import EmbedderUnavailable
 from fencepost.services.embedding import CachedEmbedder
-from tests.fakes_corpus import FakeEmbedder, FakeEmbeddingCache, PortFaults, operator, vector_of
+from tests.fakes_corpus import PortFaults, operator
+from tests.fakes_index import FakeEmbedder, FakeEmbeddingCache, vector_of
 
 
 def cached(batch: int = 96, faults: PortFaults | None = None) -> tuple[CachedEmbedder, FakeEmbedder]:

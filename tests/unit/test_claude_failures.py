@@ -20,6 +20,8 @@ from tests.stand_in import StandIn
 from tests.unit.claude_calls import PROMPT, KeyRing, failure, model_at
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+_POLL_SECONDS = 0.01
+"""How long a server takes to see that it is to end; half a second by itself."""
 
 
 class TestFailures:
@@ -277,6 +279,6 @@ def _answering(data: bytes) -> Iterator[str]:
             self.close_connection = True
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Raw) as listener:
-        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        threading.Thread(target=listener.serve_forever, args=[_POLL_SECONDS], daemon=True).start()
         yield f"http://127.0.0.1:{listener.server_port}"
         listener.shutdown()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fencepost.domain.cursors import read_cursor, write_cursor
@@ -34,6 +34,7 @@ def test_a_forgotten_key_ends_its_cursors() -> None:
 
 
 @given(st.integers(0, 10_000), st.sampled_from("Aa0_-=+/. é\x00"))
+@example(15, "+")
 def test_a_changed_cursor_is_none(place: int, sign: str) -> None:
     cursor = write_cursor(KEY, LIST, "a length that leaves no bit of its last sign unused!")
     changed = cursor[: place % len(cursor)] + sign + cursor[place % len(cursor) + 1 :]

@@ -13,7 +13,7 @@ from fencepost.domain.identity import OrgRole
 from fencepost.domain.jobs import Purpose, WorkLease
 from fencepost.domain.retrieval import EmbedderUnavailable, IndexUnavailable, Search
 from tests.corpus_world import CorpusWorld
-from tests.fakes_corpus import FakeEmbedder
+from tests.fakes_index import FakeEmbedder
 
 FIRST = "# Guide\n\nInstall it.\n\nStart it.\n\nStop it."
 SECOND = "# Guide\n\nInstall it with care.\n\nStart it.\n\nStop it."

@@ -237,3 +237,16 @@ def test_any_edits_under_any_faults_end_in_agreement(
 def _spread(due: Iterator[tuple[int, Fault]]) -> list[Fault | None]:
     """Return two faults as they come among the next calls."""
     return [one for _, (gap, fault) in zip(range(2), due, strict=False) for one in [*([None] * gap), fault]]
+
+
+def test_what_the_index_loses_while_a_version_is_built_is_written_again() -> None:
+    world = ingested()
+    world.edit(SECOND)
+    world.index.lag = 6
+    with_fault(world)
+    lost = next(row.stored_id for row in world.store.rows_of("acme", "d1") if "with care" in row.text)
+    del world.index.entries[lost]
+    world.index.lag = 0
+    persist(world)
+    assert "".join(world.read()) == SECOND
+    world.require_agreement()

@@ -9,8 +9,8 @@ from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Action, Scope
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.edge.queue import read_job
+from fencepost.services.document_jobs import document_job
 from fencepost.services.jobs import action_of
-from fencepost.services.sitemaps import document_job
 from tests.corpus_world import CorpusWorld
 from tests.jobs_world import JobsWorld
 

@@ -242,6 +242,17 @@ def test_an_erasure_goes_on_although_whoever_asked_for_it_is_no_member_any_more(
     assert (scope.org, scope.owner, scope.action) == ("acme", MEMBER, Action.ERASE)
 
 
+def test_an_erasure_that_was_given_up_goes_on_when_it_is_brought_back(world: JobsWorld) -> None:
+    handler = Handler()
+    record = new_record(scope_of(action=Action.ERASE), Purpose.ERASE, world.clock(), site="docs")
+    world.jobs.queue(scope_of(), record)
+    for state, calls in ((JobState.FAILED, 1), (JobState.DONE, 1)):
+        world.jobs.advance(scope_of(), record.id, state, progress={})
+        world.runner(ERASE=handler).run(record.job)
+        assert len(handler.calls) == calls
+    assert world.events.jobs == [("done", None), ("superseded", None)]
+
+
 def test_no_event_names_anybody(world: JobsWorld) -> None:
     world.runner(TITLE=Handler()).run(world.job(Purpose.TITLE))
     assert not any(word in repr(event) for event in world.events.seen for word in ("acme", VISITOR.owner, "c1", "i1"))

@@ -163,6 +163,9 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         (["site", "ORG=acme", "SITE=docs", "ORIGINS=https://a.example"], "make dev"),
         (["member", "PROFILE=stage", "ORG=acme", "USER=u1", "ROLE=admin"], "samconfig.toml"),
         (["site", "PROFILE=version", "ORG=acme", "SITE=docs"], "samconfig.toml"),
+        (["migrate-index"], "make dev"),
+        (["migrate-index", "PROFILE=stage"], "samconfig.toml"),
+        (["ingest", "PROFILE=stage", "SRC=docs/security.md"], "samconfig.toml"),
     ],
 )
 def test_make_says_what_is_wrong_and_prints_nothing_else(tmp_path: Path, arguments: list[str], said: str) -> None:

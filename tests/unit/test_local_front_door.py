@@ -193,7 +193,7 @@ class _OneAnswer(socketserver.StreamRequestHandler):
 def test_an_api_that_closes_a_connection_when_it_would_be_used_again_loses_no_request(door: Door) -> None:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _OneAnswer) as api:
         api.block_on_close = False
-        threading.Thread(target=api.serve_forever, daemon=True).start()
+        threading.Thread(target=api.serve_forever, args=[0.01], daemon=True).start()
         door.gateway.api_url = f"http://127.0.0.1:{api.server_address[1]}"
         statuses = [door.http.post("/").status_code for _ in range(3)]
         api.shutdown()

@@ -13,11 +13,14 @@ from fencepost.adapters.dynamodb import keys
 from fencepost.adapters.dynamodb.outbox import jobs_of
 from fencepost.adapters.dynamodb.rows import to_item
 from fencepost.adapters.sqs import message
+from fencepost.bootstrap.relay import relay_handler
 from fencepost.domain.archives import BLOCK_MESSAGES
 from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.domain.messages import Conversation, OpenTurn
+from fencepost.domain.remembered import BACK
 from fencepost.edge.queue import read_job
+from fencepost.edge.relay import Relay
 from fencepost.services.jobs import new_record
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -59,8 +62,9 @@ def purposes(before: Conversation | None, after: Conversation | None) -> list[st
 
 
 def test_a_settled_turn_is_followed_by_work_on_its_conversation() -> None:
-    title, facts = jobs_of(record(row(1, 0, title=""), row(3, title="")))
-    assert (title.purpose, facts.purpose) == (Purpose.TITLE, Purpose.PROPOSE_FACTS)
+    title, *others = jobs_of(record(row(1, 0, title=""), row(3, title="")))
+    purposes = [Purpose.TITLE, Purpose.PROPOSE_FACTS, Purpose.REMEMBER]
+    assert [job.purpose for job in (title, *others)] == purposes
     assert title == replace(
         title,
         org="acme",
@@ -135,15 +139,45 @@ def test_retention_is_looked_at_with_the_first_turn_of_a_day() -> None:
     assert "archive" in purposes(row(1, 0), row(3, updated_at=NOW + timedelta(days=1)))
 
 
-@pytest.mark.parametrize(("through", "expected"), [(4, ["summarise"]), (0, [])])
-def test_what_retention_removed_leaves_the_summary(through: int, expected: list[str]) -> None:
+@pytest.mark.parametrize(("through", "expected"), [(4, ["summarise", "remember"]), (0, ["remember"])])
+def test_what_retention_removed_leaves_the_summary_and_the_index(through: int, expected: list[str]) -> None:
     before, after = row(9, summarised_through=through), row(9, summarised_through=through, kept_from=3)
     assert purposes(before, after) == expected
     assert all(job.revises for job in jobs_of(record(before, after)))
 
 
 def test_an_imported_conversation_is_worked_on_like_any_other() -> None:
-    assert purposes(None, row(101, title="")) == ["title", "summarise", "propose_facts", "archive"]
+    assert purposes(None, row(101, title="")) == ["title", "summarise", "propose_facts", "archive", "remember"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "revises"),
+    [
+        (None, row(101), False),
+        (row(40, 0), row(42), False),
+        (row(40, 40 - BACK), row(41), False),
+        (row(40, 39 - BACK), row(41), True),
+        (row(40, 3), row(41, kept_from=1), True),
+        (row(40), row(40, kept_from=9), True),
+    ],
+)
+def test_messages_are_remembered_after_a_turn_and_anew_where_it_answered_far_back(
+    before: Conversation | None, after: Conversation, revises: bool
+) -> None:
+    jobs = jobs_of(record(before, after))
+    assert [job.revises for job in jobs if job.purpose is Purpose.REMEMBER] == [revises]
+
+
+@pytest.mark.parametrize(("index", "expected"), [("none", []), ("embedded", ["remember"])])
+def test_without_an_index_nothing_is_to_be_remembered(
+    monkeypatch: pytest.MonkeyPatch, index: str, expected: list[str]
+) -> None:
+    monkeypatch.setenv("FENCEPOST_INDEX", index)
+    monkeypatch.setenv("FENCEPOST_INDEX_PATH", "index.db")
+    relay = relay_handler()
+    assert isinstance(relay, Relay)
+    jobs = relay.jobs_of(record(row(40), row(40, kept_from=9)))
+    assert [job.purpose.value for job in jobs] == expected
 
 
 def asked_for(event: str = "INSERT", **changes: Any) -> dict[str, Any]:

@@ -58,6 +58,12 @@ def documents() -> list[TextBlockParam]:
     return [{"type": "text", "text": SYSTEM_PROMPT}, {"type": "text", "text": text}]
 
 
+def remembering(question: str, *memories: tuple[str, str]) -> list[TextBlockParam]:
+    """Return a message with what was said elsewhere before it."""
+    fences = [fence(f"msg:m{n}", f"Plans, 2026-03-14, {who}", said, NONCE) for n, (who, said) in enumerate(memories)]
+    return [{"type": "text", "text": text} for text in ("".join(fences), question)]
+
+
 def asked(client: anthropic.Anthropic, question: str) -> str:
     message = client.messages.create(
         model=HAIKU, max_tokens=400, system=documents(), messages=[{"role": "user", "content": question}]
@@ -119,6 +125,22 @@ def test_passages_before_the_message_count_and_are_no_question(client: anthropic
     assert message.content[0].type == "text"
     assert "> Invoices come on the first day of a month. [doc:billing#1]" in message.content[0].text
     assert "Refunds" not in message.content[0].text
+
+
+def test_what_the_visitor_said_elsewhere_is_quoted_and_neither_a_question_again_nor_the_models_own_answer(
+    client: anthropic.Anthropic,
+) -> None:
+    question = "Which colour do I like?"
+    content = remembering(
+        question,
+        ("visitor", question),
+        ("assistant", "You like some colour, as the documents say."),
+        ("visitor", "By the way, the colour that I like is teal."),
+    )
+    message = client.messages.create(model=HAIKU, max_tokens=400, messages=[{"role": "user", "content": content}])
+    assert message.content[0].type == "text"
+    quotes = [line for line in message.content[0].text.splitlines() if line.startswith(">")]
+    assert quotes == ["> By the way, the colour that I like is teal. [msg:m2]"]
 
 
 def test_answers_are_deterministic(client: anthropic.Anthropic) -> None:

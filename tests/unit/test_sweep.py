@@ -17,6 +17,7 @@ from fencepost.domain.ingestion import STUCK_AFTER
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.edge.schedule import Schedule, ScheduleFailed
 from fencepost.services import sweep as sweeping
+from fencepost.services.comparing import Looked
 from fencepost.services.sweep import Sweep
 from tests.corpus_samples import document
 from tests.fakes import FixedClock
@@ -166,7 +167,7 @@ def test_a_job_that_is_lost_between_row_and_queue_is_due_again(world: World) -> 
 def test_what_is_queued_is_reported(world: World) -> None:
     world.store("d1", state=DocumentState.QUEUED)
     log = FakeEvents()
-    Schedule(world.sweep.run, log)({}, None)
+    Schedule(world.sweep.run, nothing_to_compare, log)({}, None)
     job, batch = log.seen
     assert job == JobEvent(purpose=Purpose.INGEST, result="queued")
     assert batch == BatchEvent(source="schedule", records=1, failed=0, milliseconds=milliseconds(batch))
@@ -180,11 +181,15 @@ def test_a_sweep_that_fails_counts_as_an_error_and_quotes_nothing(error: Excepti
 
     log = FakeEvents()
     with pytest.raises(ScheduleFailed) as raised:
-        Schedule(broken, log)({}, None)
+        Schedule(broken, nothing_to_compare, log)({}, None)
     batch = log.seen[-1]
     assert batch == BatchEvent(source="schedule", records=0, failed=1, milliseconds=milliseconds(batch))
     # Lambda writes the whole chain of an error into its own log.
     assert (str(raised.value), raised.value.__context__) == ("", None)
+
+
+def nothing_to_compare() -> Iterator[Looked]:
+    raise AssertionError("the sweep was asked for")
 
 
 def milliseconds(event: Event) -> float:

@@ -13,7 +13,7 @@ from fencepost.domain.system_prompt import (
     product_rules,
 )
 
-TEXTS = {"2": "ff063f9fe8d5d1494eb369049979831c83bf1540a611a9835801d578405cd56c"}
+TEXTS = {"3": "69d6079e69df8c1e5f6eaedecd4da0dc2d95bbee49c17ccc4be45cc5249c1cd6"}
 """SHA-256 of each version's text. A changed text needs a new version, and with it a new row."""
 
 

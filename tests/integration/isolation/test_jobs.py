@@ -13,9 +13,10 @@ import pytest
 from fencepost.adapters.sqs import message
 from fencepost.domain.jobs import Job, Purpose
 from tests.api_client import waited_for
+from tests.integration.isolation.memories import remembered
 from tests.integration.isolation.town import Somebody, Town
 
-IN_THE_BACKGROUND = [Purpose.TITLE, Purpose.SUMMARISE, Purpose.PROPOSE_FACTS, Purpose.ARCHIVE]
+IN_THE_BACKGROUND = [Purpose.TITLE, Purpose.SUMMARISE, Purpose.PROPOSE_FACTS, Purpose.REMEMBER, Purpose.ARCHIVE]
 
 
 @pytest.fixture
@@ -84,6 +85,7 @@ def titled(member: Somebody) -> str:
     """Begin a conversation and wait until its own jobs are through."""
     conversation_id = member.begin()
     waited_for(lambda: member.client.get(f"/v1/conversations/{conversation_id}"), lambda row: row["title"])
+    remembered(member.town, conversation_id)
     return conversation_id
 
 

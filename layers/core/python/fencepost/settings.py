@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from fencepost.domain.limits import Caps, Counter, RateLimits
 from fencepost.domain.money import MicroDollars
+from fencepost.domain.sites import MEMORY_TOKENS
 from fencepost.setting_types import Dollars, Flag, Origins, PricedModel, Url, Whole
 
 if TYPE_CHECKING:
@@ -149,6 +150,13 @@ class Settings(BaseModel):
         le=16_000,
         description="Budget of the rolling summary in a prompt, in counted tokens.",
     )
+    memory_tokens: Whole = Field(
+        MEMORY_TOKENS,
+        alias="FENCEPOST_MEMORY_TOKENS",
+        ge=0,
+        le=16_000,
+        description="Budget of what was said in the owner's other conversations, in counted tokens; 0 turns it off.",
+    )
     conversation_messages: Whole = Field(
         40,
         alias="FENCEPOST_CONVERSATION_MESSAGES",
@@ -199,6 +207,11 @@ class Settings(BaseModel):
         ge=50,
         le=5_000,
         description="What finding passages may take; what is late is left out.",
+    )
+    followups: Literal["words", "model"] = Field(
+        "words",
+        alias="FENCEPOST_FOLLOWUPS",
+        description="How a question that leans on others is looked for: with their words, or rewritten by a paid call.",
     )
     # Names of what the template made. Empty outside a deployment.
     provider_secret: str = Field(

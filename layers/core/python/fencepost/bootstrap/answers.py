@@ -15,6 +15,7 @@ from fencepost.adapters.s3 import S3DocumentArchive
 from fencepost.adapters.web import WebDocumentFetcher
 from fencepost.bootstrap.clock import utc_now
 from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.money import MicroDollars, worst_case
 from fencepost.domain.prices import PRICES, price_of
 from fencepost.domain.screening import compile_patterns
 from fencepost.domain.sections import split_document
@@ -27,6 +28,7 @@ from fencepost.services.composition import Composer
 from fencepost.services.documents import DocumentLibrary
 from fencepost.services.leasing import LeasingLedger
 from fencepost.services.site_caps import SiteLedger
+from fencepost.services.sparing import SparingLedger
 from fencepost.settings import Settings
 
 _LIBRARIES = 8
@@ -40,11 +42,13 @@ class Answers:
     Attributes:
         documents: the library of a site. Sites with the same address share one.
         paid: the model of a site, on the deployment's bill, and on the site's own where it has caps.
+        sparing: the same, for calls that leave room on both bills for an answer.
     """
 
     composer: Composer
     documents: Callable[[Site], DocumentLibrary]
     paid: Callable[[Site], PaidModel]
+    sparing: Callable[[Site], PaidModel]
 
 
 def answers(settings: Settings, keys: Keys, log: Events) -> Answers:
@@ -52,7 +56,8 @@ def answers(settings: Settings, keys: Keys, log: Events) -> Answers:
     models = _models(settings, keys)
     if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
         _warm(models(settings.model))
-    return Answers(_composer(settings, keys), _documents(settings, log), _paid(settings, models, log))
+    paid, sparing = _paid(settings, models, log)
+    return Answers(_composer(settings, keys), _documents(settings, log), paid, sparing)
 
 
 def _warm(model: Claude) -> None:
@@ -97,22 +102,31 @@ def _models(settings: Settings, keys: Keys) -> Callable[[str], Claude]:
     return model
 
 
-def _paid(settings: Settings, models: Callable[[str], Claude], log: Events) -> Callable[[Site], PaidModel]:
+def _paid(
+    settings: Settings, models: Callable[[str], Claude], log: Events
+) -> tuple[Callable[[Site], PaidModel], Callable[[Site], PaidModel]]:
     store = DynamoDbLedger(settings.ledger_table)
     deployment = LeasingLedger(store, settings.ledger_block) if settings.ledger_block > 1 else store
 
-    def paid(site: Site) -> PaidModel:
+    def paid(site: Site, kept: Callable[[Ledger], Ledger] = lambda ledger: ledger) -> PaidModel:
         if site.model not in PRICES:
             raise FencepostError(ErrorCode.MISCONFIGURED)
-        ledger, price = _ledger(settings, deployment, site), price_of(site.model)
+        ledger, price = _ledger(settings, deployment, site, kept), price_of(site.model)
         billing = Billing(ledger=ledger, price=price, caps=settings.caps, events=log, clock=utc_now)
         return PaidModel(site.model, models(site.model), billing)
 
-    return paid
+    return paid, lambda site: paid(site, lambda ledger: SparingLedger(ledger, _answer(site)))
 
 
-def _ledger(settings: Settings, deployment: Ledger, site: Site) -> Ledger:
+def _ledger(settings: Settings, deployment: Ledger, site: Site, kept: Callable[[Ledger], Ledger]) -> Ledger:
     if site.caps is None:
-        return deployment
+        return kept(deployment)
     own = DynamoDbLedger(settings.ledger_table, account=site_account(site.org, site.id))
-    return SiteLedger(deployment, own, site.caps)
+    return SiteLedger(kept(deployment), kept(own), site.caps)
+
+
+def _answer(site: Site) -> MicroDollars:
+    """Return what an answer may cost whose prompt fills all of its layers."""
+    own = site.budgets
+    layers = own.facts_tokens + own.summary_tokens + own.history_tokens + own.documents_tokens + own.memory_tokens
+    return worst_case(price_of(site.model), layers, own.max_output_tokens)

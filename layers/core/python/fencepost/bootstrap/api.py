@@ -14,6 +14,7 @@ from fencepost.bootstrap.erasing import erase_routes
 from fencepost.bootstrap.front import Front, front
 from fencepost.bootstrap.identity import administration
 from fencepost.bootstrap.recalling import turn_recall
+from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
 from fencepost.bootstrap.turns import turn_service
@@ -67,7 +68,7 @@ def api_routes(settings: Settings, before: Front, log: Events) -> tuple[Route, .
         *_conversations(reached, before),
         *_turns(settings, reached, before, log),
         *FactRoutes(FactService(reached.memory, before.sites, utc_now)).routes(),
-        *erase_routes(reached, before, log),
+        *erase_routes(reached, index_of(settings), before, log),
         *storage(reached, before.keys, before.sites).routes(),
         *document_routes(settings, reached, before),
         *AdminRoutes(administration(settings)).routes(),
@@ -93,7 +94,8 @@ def _conversations(reached: Stores, before: Front) -> tuple[Route, ...]:
 
 def _turns(settings: Settings, reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:
     made_with = answers(settings, before.keys, log)
-    return TurnRoutes(turn_service(reached, before, made_with, log, turn_recall(settings, reached)), utc_now).routes()
+    recall = turn_recall(settings, reached, made_with)
+    return TurnRoutes(turn_service(reached, before, made_with, log, recall), utc_now).routes()
 
 
 def _diagnostics(reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:

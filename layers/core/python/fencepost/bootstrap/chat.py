@@ -47,7 +47,7 @@ def _chat(settings: Settings, log: RequestLog) -> Handler:
     before, made_with = front(settings, keys, log), answers(settings, keys, log)
     audit = DynamoDbAuditTrail(settings.audit_table, log)
     reached = stores(settings, log)
-    recall = turn_recall(settings, reached, preload=True)
+    recall = turn_recall(settings, reached, made_with, preload=True)
     turns = TurnRoutes(turn_service(reached, before, made_with, log, recall), utc_now)
     return ByResource(
         {

@@ -23,6 +23,7 @@ from fencepost.services.building import Told
 from fencepost.services.embedding import CachedEmbedder
 from fencepost.services.ingest import SLICE, IngestService, RemovalService
 from fencepost.services.jobs import JobHandler
+from fencepost.services.repair import DocumentRepair
 from fencepost.services.sitemaps import Sitemaps
 from fencepost.services.sources import Sources
 from fencepost.services.versions import Cut, Versions
@@ -32,6 +33,7 @@ _PATIENT = Network(timeouts=Timeouts(connect=3, read=5, total=20))
 """A job waits, and no visitor does."""
 _BYTES = Bounds(least=300, aim=900, most=1_400, whole=8_000, overlap=160)
 """Where tokens are bounded by bytes, of which English has four a token: pieces are as long as the others are."""
+_PURPOSES = (Purpose.INGEST, Purpose.REMOVE_DOCUMENT, Purpose.REMOVE_STRAYS, Purpose.REPAIR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,22 @@ class Ingestion:
 
     ingest: IngestService
     removal: RemovalService
+    repair: DocumentRepair
 
     def handlers(self) -> Mapping[Purpose, JobHandler]:
         """Return the worker's part."""
-        return {Purpose.INGEST: self.ingest.run, Purpose.REMOVE_DOCUMENT: self.removal.run}
+        return {
+            Purpose.INGEST: self.ingest.run,
+            Purpose.REMOVE_DOCUMENT: self.removal.run,
+            Purpose.REPAIR: self.repair.run,
+        }
 
 
 def document_handlers(settings: Settings, reached: Stores) -> Mapping[Purpose, JobHandler]:
     """Return the worker's part."""
     index = index_of(settings)
     if index is None:
-        return dict.fromkeys((Purpose.INGEST, Purpose.REMOVE_DOCUMENT, Purpose.REMOVE_STRAYS), _disabled)
+        return dict.fromkeys(_PURPOSES, _disabled)
     handlers = ingestion(settings, reached, index, SqsJobQueue(settings.jobs_queue)).handlers()
     return {**handlers, **stray_handlers(reached, index)}
 
@@ -91,9 +98,9 @@ def ingestion(
         told=told,
         slice=slice_,
     )
-    return Ingestion(
-        ingest, RemovalService(store=store, blobs=blobs, versions=versions, sitemaps=sitemaps, clock=utc_now)
-    )
+    removal = RemovalService(store=store, blobs=blobs, versions=versions, sitemaps=sitemaps, clock=utc_now)
+    repair = DocumentRepair(store=store, versions=versions, queue=queue, clock=utc_now, slice=slice_)
+    return Ingestion(ingest, removal, repair)
 
 
 def _sources(settings: Settings, reached: Stores) -> Sources:
@@ -105,8 +112,13 @@ def _sources(settings: Settings, reached: Stores) -> Sources:
     )
 
 
+def bounds_of(settings: Settings) -> Bounds:
+    """Return how long pieces are, in tokens as the embedder counts them."""
+    return Bounds() if settings.embedder == "local" else _BYTES
+
+
 def _cutter(settings: Settings, embedder: CachedEmbedder) -> Cut:
-    bounds = Bounds() if settings.embedder == "local" else _BYTES
+    bounds = bounds_of(settings)
     return lambda text, language: cut(text, embedder.count, bounds, language)
 
 

@@ -50,6 +50,7 @@ def budgets(settings: Settings) -> LayerBudgets:
         documents_tokens=settings.documents_tokens,
         max_output_tokens=settings.max_output_tokens,
         messages=settings.conversation_messages,
+        memory_tokens=settings.memory_tokens,
     )
 
 

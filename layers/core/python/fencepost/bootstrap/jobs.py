@@ -12,6 +12,7 @@ from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.corpus import document_handlers
 from fencepost.bootstrap.erasing import erase_handlers, erase_service
 from fencepost.bootstrap.identity import directory, site_service
+from fencepost.bootstrap.remembering import message_entries, remember_handlers
 from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
 from fencepost.domain.jobs import Purpose
@@ -50,13 +51,14 @@ def jobs_handler() -> BatchHandler:
 
 def _runner(settings: Settings, keys: Keys, log: RequestLog) -> JobRunner:
     known, reached = directory(settings), stores(settings, log)
-    sites = site_service(settings, known)
+    sites, entries = site_service(settings, known), message_entries(settings, reached)
     return JobRunner(
         handlers={
             **_memory(settings, reached, keys, sites, log),
-            **storage(reached, keys, sites).handlers(),
+            **remember_handlers(settings, reached, entries, sites),
+            **storage(reached, keys, sites, entries).handlers(),
             **document_handlers(settings, reached),
-            **erase_handlers(erase_service(reached, keys, log)),
+            **erase_handlers(erase_service(reached, entries.index if entries else None, keys, log)),
         },
         decide=Authorizer(keys, log, at="job"),
         directory=known,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fencepost.adapters.local_embedder import LocalEmbedder
 from fencepost.adapters.sqs import SqsJobQueue
+from fencepost.bootstrap.answers import Answers
 from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
@@ -14,7 +15,9 @@ from fencepost.ports import VectorIndex
 from fencepost.services.document_rows import DocumentRows
 from fencepost.services.hydration import DocumentPassages
 from fencepost.services.jobs import JobHandler
+from fencepost.services.message_hydration import MessagePassages
 from fencepost.services.recall import Recall
+from fencepost.services.rewriting import Rewriting
 from fencepost.services.strays import StrayRemoval, Strays
 from fencepost.services.turn_recall import TurnRecall
 from fencepost.settings import Settings
@@ -22,10 +25,11 @@ from fencepost.settings import Settings
 _MILLISECONDS = 1_000
 
 
-def turn_recall(settings: Settings, reached: Stores, *, preload: bool = False) -> TurnRecall | None:
+def turn_recall(settings: Settings, reached: Stores, made_with: Answers, *, preload: bool = False) -> TurnRecall | None:
     """Return it; None where there is no index. Nothing is connected to.
 
     Args:
+        made_with: what pays for a follow-up's rewriting, where the settings ask for that.
         preload: begin to load an embedder that is on this machine, for whoever answers most turns.
     """
     index = index_of(settings)
@@ -37,15 +41,19 @@ def turn_recall(settings: Settings, reached: Stores, *, preload: bool = False) -
     recall = Recall(
         index=index,
         embedder=embedder,
-        hydrators={"document": DocumentPassages(reached.corpus)},
-        bury=Strays(SqsJobQueue(settings.jobs_queue), utc_now).bury,
+        hydrators={
+            "document": DocumentPassages(reached.corpus),
+            "message": MessagePassages(reached.message_hits, reached.conversations, utc_now),
+        },
+        bury=Strays(SqsJobQueue(settings.jobs_queue), reached.conversations, utc_now).bury,
         chance=chance,
         floor=FLOOR,
         deadline=settings.retrieval_deadline_ms / _MILLISECONDS,
     )
-    return TurnRecall(recall)
+    return TurnRecall(recall, Rewriting(made_with.sparing) if settings.followups == "model" else None)
 
 
 def stray_handlers(reached: Stores, index: VectorIndex) -> dict[Purpose, JobHandler]:
     """Return the worker's part."""
-    return {Purpose.REMOVE_STRAYS: StrayRemoval(DocumentRows(reached.corpus, index), utc_now).run}
+    removal = StrayRemoval(DocumentRows(reached.corpus, index), reached.conversations, utc_now)
+    return {Purpose.REMOVE_STRAYS: removal.run}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fencepost.adapters.dynamodb.outbox import jobs_of
 from fencepost.adapters.sqs import SqsJobQueue
+from fencepost.domain.jobs import Job, Purpose
 from fencepost.edge.batches import BatchHandler, idle
 from fencepost.edge.events import LambdaEvents, silence_libraries
 from fencepost.edge.relay import Relay
@@ -22,4 +25,9 @@ def relay_handler() -> BatchHandler:
     silence_libraries()
     if settings.demo_mode:
         return idle
-    return Relay(jobs_of, SqsJobQueue(settings.jobs_queue), LambdaEvents())
+    wanted = jobs_of if settings.index != "none" else _without_index
+    return Relay(wanted, SqsJobQueue(settings.jobs_queue), LambdaEvents())
+
+
+def _without_index(record: Mapping[str, Any]) -> Sequence[Job]:
+    return [job for job in jobs_of(record) if job.purpose is not Purpose.REMEMBER]

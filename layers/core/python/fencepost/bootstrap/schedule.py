@@ -1,17 +1,22 @@
-"""The schedule function: what is due, without anybody asking."""
+"""The schedule function: what is due, and what has come apart, without anybody asking."""
 
 from __future__ import annotations
 
 import os
 
 from fencepost.adapters.dynamodb.corpus import DynamoDbAgenda
+from fencepost.adapters.dynamodb.roll import DynamoDbRoll
 from fencepost.adapters.sqs import SqsJobQueue
 from fencepost.bootstrap.clock import utc_now
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.retrieval import embedder_of, index_of
+from fencepost.bootstrap.stores import Stores, stores
 from fencepost.edge.events import LambdaEvents, silence_libraries
 from fencepost.edge.schedule import Schedule, ScheduleHandler, idle
+from fencepost.ports import JobQueue, VectorIndex
+from fencepost.services.comparing import Sides
+from fencepost.services.reconcile import Reconciler
 from fencepost.services.sweep import Sweep
-from fencepost.settings import load_settings
+from fencepost.settings import Settings, load_settings
 
 
 def schedule_handler() -> ScheduleHandler:
@@ -22,13 +27,24 @@ def schedule_handler() -> ScheduleHandler:
     """
     settings = load_settings(os.environ)
     silence_libraries()
-    if settings.demo_mode or settings.index == "none":
+    index = None if settings.demo_mode else index_of(settings)
+    if index is None:
         return idle
     log = LambdaEvents()
-    sweep = Sweep(
-        agenda=DynamoDbAgenda(settings.corpus_table),
-        store=stores(settings, log).corpus,
-        queue=SqsJobQueue(settings.jobs_queue),
+    reached, queue = stores(settings, log), SqsJobQueue(settings.jobs_queue)
+    sweep = Sweep(agenda=DynamoDbAgenda(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now)
+    return Schedule(sweep.run, _reconciler(settings, reached, index, queue).run, log)
+
+
+def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: JobQueue) -> Reconciler:
+    sides = Sides(
+        index=index,
+        corpus=reached.corpus,
+        conversations=reached.conversations,
+        parts=reached.parts,
+        remembered=reached.remembered,
+        model=embedder_of(settings).model.name,
         clock=utc_now,
     )
-    return Schedule(sweep.run, log)
+    roll = DynamoDbRoll(settings.directory_table)
+    return Reconciler(roll=roll, store=reached.reconciling, sides=sides, queue=queue, clock=utc_now)

@@ -19,6 +19,7 @@ from fencepost.services.attachments import AttachmentService
 from fencepost.services.exports import ExportService
 from fencepost.services.imports import ImportService
 from fencepost.services.jobs import JobHandler
+from fencepost.services.message_entries import MessageEntries
 from fencepost.services.retention import RetentionService
 from fencepost.services.sites import SiteService
 
@@ -50,8 +51,12 @@ class Storage:
         }
 
 
-def storage(reached: Stores, keys: Keys, sites: SiteService) -> Storage:
-    """Build them. Nothing is connected to."""
+def storage(reached: Stores, keys: Keys, sites: SiteService, entries: MessageEntries | None = None) -> Storage:
+    """Build them. Nothing is connected to.
+
+    Args:
+        entries: what the index holds of conversations, for whoever removes old messages.
+    """
     conversations, memory, archive = reached.conversations, reached.memory, reached.archive
     blobs, jobs = reached.blobs, reached.jobs
     return Storage(
@@ -72,7 +77,7 @@ def storage(reached: Stores, keys: Keys, sites: SiteService) -> Storage:
             archive=archive,
             blobs=blobs,
             sites=sites,
-            retention=RetentionService(archive, memory, blobs),
+            retention=RetentionService(archive, memory, blobs, entries),
             clock=utc_now,
         ),
         attachments=AttachmentService(

@@ -17,6 +17,10 @@ from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
 from fencepost.adapters.dynamodb.imports import DynamoDbImports
 from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
 from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.adapters.dynamodb.message_hits import DynamoDbMessageHits
+from fencepost.adapters.dynamodb.parts import DynamoDbParts
+from fencepost.adapters.dynamodb.reconciling import DynamoDbReconcileStore
+from fencepost.adapters.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.adapters.dynamodb.tenant import Access, TenantSessions, tenanted
 from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
 from fencepost.adapters.s3_blobs import S3BlobStore
@@ -35,6 +39,10 @@ from fencepost.ports import (
     ImportStore,
     JobStore,
     MemoryStore,
+    MessageHits,
+    PartStore,
+    ReconcileStore,
+    RememberedConversations,
     TurnStore,
 )
 from fencepost.settings import Settings
@@ -91,6 +99,21 @@ class Stores:
         return self._store(lambda to: DynamoDbImports(self.table, self._blobs(to), to.dynamodb))
 
     @property
+    def parts(self) -> PartStore:
+        """What the index holds of messages."""
+        return self._store(lambda to: DynamoDbParts(self.table, to.dynamodb))
+
+    @property
+    def remembered(self) -> RememberedConversations:
+        """Which conversations the index may hold messages of."""
+        return self._store(lambda to: DynamoDbRememberedConversations(self.table, to.dynamodb))
+
+    @property
+    def reconciling(self) -> ReconcileStore:
+        """How far comparisons with the index have come."""
+        return self._store(lambda to: DynamoDbReconcileStore(self.corpus_table, to.dynamodb))
+
+    @property
     def eraser(self) -> Eraser:
         """What removes."""
         return self._store(lambda to: DynamoDbEraser(self.table, self._blobs(to), to.dynamodb))
@@ -109,6 +132,11 @@ class Stores:
     def corpus(self) -> CorpusStore:
         """Documents and their chunks."""
         return self._store(lambda to: DynamoDbCorpus(self.corpus_table, to.dynamodb))
+
+    @property
+    def message_hits(self) -> MessageHits:
+        """Messages that hits lead to."""
+        return self._store(lambda to: DynamoDbMessageHits(self.table, to.dynamodb))
 
     @property
     def embeddings(self) -> EmbeddingCache:

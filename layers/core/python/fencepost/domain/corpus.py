@@ -147,7 +147,8 @@ class Piece:
     """A chunk of a text, as the chunker cuts it. The spans of all pieces tile the text.
 
     Attributes:
-        id: of its breadcrumb, its words and how often they came before in the document; edits elsewhere leave it.
+        id: of its breadcrumb, its lead, its text and how often all three came before in the document. Edits elsewhere
+            leave it; one in the sentences before it that `lead` repeats gives it another.
         start, end: its own span in the canonical text, in code points, end exclusive.
         breadcrumb: the headings above it, outermost first.
         text: the span's own text.

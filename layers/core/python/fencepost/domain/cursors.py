@@ -16,6 +16,8 @@ from fencepost.domain.errors import ErrorCode, FencepostError
 MAX_CURSOR_CHARACTERS = 1_024
 
 _TAG_BYTES = hashlib.sha256().digest_size
+_OTHER_ALPHABET = frozenset("+/")
+"""Base64's own signs, which Python takes beside those of base64url: one cursor would be written in several ways."""
 
 
 def write_cursor(key: bytes, listing: Sequence[str], position: str) -> str:
@@ -49,6 +51,8 @@ def read_cursor(keys: Iterable[bytes], listing: Sequence[str], cursor: str) -> s
 
 
 def _decode(cursor: str) -> bytes:
+    if _OTHER_ALPHABET.intersection(cursor):
+        raise FencepostError(ErrorCode.CURSOR_INVALID)
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         return base64.b64decode(padded, altchars=b"-_", validate=True)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import timedelta
+from typing import Final, Literal
 
 from fencepost.domain.jobs import JobRecord, JobState, Purpose
 
-LEFT = "left"
-"""Among an erasure's counts: how many rows and objects the verifier found after the last sweep."""
+LEFT: Final = "left"
+"""Among an erasure's counts: how many rows, objects and entries the verifier found after the last sweep."""
+VECTORS: Final = "vectors"
+"""The kind of what the index holds of messages: their entries."""
+SETTLING: Final = timedelta(minutes=2)
+"""How long an index may go on to list what was removed from it: a minute at most, and as much again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class Receipt:
     """What an erasure removed so far. It is kept with the record of its job, and holds counts alone.
 
     Attributes:
-        counts: of removed rows and objects, by kind.
+        counts: of removed rows, objects and entries of the index, by kind.
         verified: somebody looked for it anew, and nothing was left.
         final: that was after everything had ended that could still write at the erasure's beginning, an upload by a
             form that was given out before it not least.

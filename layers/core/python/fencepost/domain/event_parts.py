@@ -30,7 +30,7 @@ class Subject(Loggable):
 
 
 class StageTimings(Loggable):
-    """Milliseconds spent in each stage of a request; None where it was not reached."""
+    """Milliseconds spent in each stage of a request; None where it was not reached. `retrieve` includes `rewrite`."""
 
     guard: float | None = None
     authenticate: float | None = None
@@ -39,6 +39,7 @@ class StageTimings(Loggable):
     claim: float | None = None
     load: float | None = None
     retrieve: float | None = None
+    rewrite: float | None = None
     documents: float | None = None
     assemble: float | None = None
     reserve: float | None = None

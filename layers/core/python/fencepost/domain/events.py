@@ -158,17 +158,34 @@ class JobEvent(Loggable):
 class BatchEvent(Loggable):
     """The end of an invocation for a stream, a queue or the schedule.
 
-    It says how many records came, will come again, and are no jobs. The schedule's records are the documents that it
-    queued, and it `failed` once where it could not queue all that were due.
+    It says how many records came, will come again, and are no jobs. The schedule's records, and the reconciler's, are
+    the jobs that it queued, and it `failed` once where it did not come to its end.
     """
 
     event: Literal["batch"] = "batch"
-    source: Literal["stream", "queue", "schedule"]
+    source: Literal["stream", "queue", "schedule", "reconcile"]
     records: int
     failed: int
     unreadable: int = 0
     milliseconds: float
     cold_start: bool = False
+
+
+class ReconcileEvent(Loggable):
+    """What one run of the reconciler looked at and found. `repairs`: the jobs that it queued.
+
+    `organisations` are those that it came to the end of; it read from index and tables so many times.
+    """
+
+    event: Literal["reconcile"] = "reconcile"
+    organisations: int = 0
+    pages: int = 0
+    reads: int = 0
+    vectors_without_rows: int = 0
+    rows_without_vectors: int = 0
+    wrong_versions: int = 0
+    wrong_models: int = 0
+    repairs: int = 0
 
 
 class ErasureEvent(Loggable):
@@ -238,6 +255,7 @@ Event = (
     | LeaseEvent
     | JobEvent
     | BatchEvent
+    | ReconcileEvent
     | ErasureEvent
     | IsolationEvent
     | TenantSessionEvent

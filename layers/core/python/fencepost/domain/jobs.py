@@ -18,6 +18,7 @@ class Purpose(StrEnum):
     TITLE = "title"
     SUMMARISE = "summarise"
     PROPOSE_FACTS = "propose_facts"
+    REMEMBER = "remember"
     ARCHIVE = "archive"
     EXPORT = "export"
     IMPORT = "import"
@@ -26,6 +27,7 @@ class Purpose(StrEnum):
     INGEST = "ingest"
     REMOVE_DOCUMENT = "remove_document"
     REMOVE_STRAYS = "remove_strays"
+    REPAIR = "repair"
 
 
 DELAYS: Mapping[Purpose, timedelta] = MappingProxyType({Purpose.ERASE: timedelta(minutes=15)})
@@ -46,7 +48,7 @@ class Job:
         incarnation: of that conversation; a job for another one is dropped.
         permission_version: the actor's when the job was made.
         record: id of the job's own row, where it has one that shows its state.
-        revises: a message that the conversation's summary may rest on was changed or removed.
+        revises: a message was changed or removed that the conversation's summary, or its entries, may rest on.
         document: id, where it is about one.
     """
 

@@ -33,6 +33,9 @@ class Usage:
         if min(astuple(self)) < 0:
             raise ValueError("negative token count")
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
 
 def cost(price: Price, usage: Usage) -> MicroDollars:
     """Return what the provider charges, rounded up once, on the sum."""

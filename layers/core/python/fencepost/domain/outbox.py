@@ -8,6 +8,7 @@ from datetime import datetime
 from fencepost.domain.archives import reaches_block
 from fencepost.domain.jobs import OPERATOR, Job, Purpose
 from fencepost.domain.messages import Conversation
+from fencepost.domain.remembered import BACK
 
 LEAST_UNSUMMARISED = 4
 """Messages: a window holds an exchange at least, so with two of them one may have fallen out."""
@@ -29,6 +30,8 @@ def jobs_after(org: str, owner: str, before: Conversation | None, after: Convers
         yield from _after_turn(org, owner, before, after)
     elif retained and known.summarised_through >= known.kept_from:
         yield _job(org, owner, after, Purpose.SUMMARISE, revises=True)
+    if after.next_seq > began or retained:
+        yield _job(org, owner, after, Purpose.REMEMBER, revises=retained or _answers_far_back(before, after))
 
 
 def _after_turn(org: str, owner: str, before: Conversation | None, after: Conversation) -> Iterator[Job]:
@@ -67,6 +70,12 @@ def _revises(before: Conversation | None, after: Conversation) -> bool:
     """Tell whether the turn answered a question of the summary's range, for the first time or anew."""
     turn = before.open_turn if before else None
     return turn is not None and after.open_turn is None and turn.seq <= after.summarised_through
+
+
+def _answers_far_back(before: Conversation | None, after: Conversation) -> bool:
+    """Tell whether the turn answered a question that no other turn's job looks at any more."""
+    turn = before.open_turn if before else None
+    return before is not None and turn is not None and turn.seq < before.next_seq - BACK and after.open_turn is None
 
 
 def _job(org: str, owner: str, conversation: Conversation, purpose: Purpose, *, revises: bool = False) -> Job:

@@ -114,7 +114,8 @@ class Passage:
         id: as fences and citations name it: `<document>#<chunk>` or `msg:<id>`.
         chunk: its row's id.
         version: of the document that was read; 0 for a message.
-        span: in the canonical text of the document, in code points; None for a message.
+        span: in the canonical text of the document, or in the message's content, in code points.
+        position: the message's number in its conversation; 0 for a document.
         score: calibrated: the chance that it answers, from 0 to 1.
     """
 
@@ -128,6 +129,7 @@ class Passage:
     version: int = 0
     score: float = 0.0
     span: tuple[int, int] | None = None
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,9 @@ class ReceiptBody(Sent):
     status: Literal["running", "done"] = Field(
         description="While it runs, a job will look anew, once nothing can arrive any more that was begun before."
     )
-    counts: dict[str, int] = Field(description="Rows and objects that were removed so far, by kind.")
+    counts: dict[str, int] = Field(
+        description="What was removed so far, by kind: rows, objects, and as `vectors` entries of the index."
+    )
     verified: bool = Field(description="It was looked for anew, and nothing was left.")
 
 

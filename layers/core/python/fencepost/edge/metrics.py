@@ -25,6 +25,7 @@ from fencepost.domain.events import (
     KeySetEvent,
     LeaseEvent,
     LedgerEvent,
+    ReconcileEvent,
     RequestEvent,
     TenantSessionEvent,
     UnexpectedErrorEvent,
@@ -74,6 +75,12 @@ class Metric(StrEnum):
     BATCH_FAILURES = "BatchFailures"
     ERASED_ITEMS = "ErasedItems"
     ERASURE_LEFTOVERS = "ErasureLeftovers"
+    RECONCILED = "ReconciledOrganisations"
+    VECTORS_WITHOUT_ROWS = "VectorsWithoutRows"
+    ROWS_WITHOUT_VECTORS = "RowsWithoutVectors"
+    WRONG_VERSIONS = "WrongVersions"
+    WRONG_MODELS = "WrongModels"
+    REPAIRS = "RepairsQueued"
     KEY_SET_FAULTS = "KeySetFaults"
     TENANT_SESSIONS = "TenantSessions"
     TENANT_SESSION_FAULTS = "TenantSessionFaults"
@@ -88,6 +95,7 @@ class Metric(StrEnum):
     CLAIM_LATENCY = "ClaimLatency"
     LOAD_LATENCY = "LoadLatency"
     RETRIEVE_LATENCY = "RetrieveLatency"
+    REWRITE_LATENCY = "RewriteLatency"
     DOCUMENTS_LATENCY = "DocumentsLatency"
     ASSEMBLE_LATENCY = "AssembleLatency"
     RESERVE_LATENCY = "ReserveLatency"
@@ -149,6 +157,8 @@ def _of_rarer(event: Event) -> Iterator[Measure]:
             yield from _of_documents(event)
         case ErasureEvent():
             yield from _of_erasure(event)
+        case ReconcileEvent():
+            yield from _of_reconciling(event)
         case IsolationEvent():
             yield Metric.ISOLATION_FINDINGS, 1
             yield Metric.CACHE_KEY_FINDINGS, int(event.finding != "organisation_mismatch")
@@ -236,6 +246,15 @@ def _of_erasure(event: ErasureEvent) -> Iterator[Measure]:
     yield Metric.ERASED_ITEMS, event.removed
     if event.result == "leftovers":
         yield Metric.ERASURE_LEFTOVERS, max(event.left, 1)
+
+
+def _of_reconciling(event: ReconcileEvent) -> Iterator[Measure]:
+    yield Metric.RECONCILED, event.organisations
+    yield Metric.VECTORS_WITHOUT_ROWS, event.vectors_without_rows
+    yield Metric.ROWS_WITHOUT_VECTORS, event.rows_without_vectors
+    yield Metric.WRONG_VERSIONS, event.wrong_versions
+    yield Metric.WRONG_MODELS, event.wrong_models
+    yield Metric.REPAIRS, event.repairs
 
 
 def _of_admission(event: AdmissionEvent) -> Iterator[Measure]:

@@ -99,6 +99,9 @@ class BudgetSettings(Settings):
     summary_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = None
     history_tokens: Annotated[Whole, Field(ge=0, le=32_000)] | None = None
     documents_tokens: Annotated[Whole, Field(ge=1_000, le=110_000)] | None = None
+    memory_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = Field(
+        None, description="Of what was said in other conversations of the same owner; 0 looks for none of it."
+    )
     max_output_tokens: Annotated[Whole, Field(ge=64, le=32_000)] | None = None
     messages: Annotated[Whole, Field(ge=0, le=200)] | None = Field(None, description="Most earlier messages.")
 
@@ -202,6 +205,7 @@ class BudgetsBody(Sent):
     summary_tokens: int
     history_tokens: int
     documents_tokens: int
+    memory_tokens: int
     max_output_tokens: int
     messages: int
 

@@ -106,7 +106,7 @@ class SourceBody(Sent):
     title: str
     url: str
     span: tuple[int, int] | None = Field(
-        None, description="Where a passage stands in its document's text, in code points, end exclusive."
+        None, description="Where a passage stands in its document's or message's text, in code points, end exclusive."
     )
 
 

@@ -41,6 +41,8 @@ from fencepost.ports.identity import (
     VisitorTokens,
 )
 from fencepost.ports.queue import JobQueue, RetryQueue
+from fencepost.ports.reconciling import OrganisationRoll, ReconcileStore
+from fencepost.ports.remembering import HitRows, MessageHits, PartPlace, PartStore, RememberedConversations
 from fencepost.ports.retrieval import Agenda, CorpusStore, Embedder, EmbeddingCache, Place, Stored, VectorIndex
 from fencepost.ports.sources import DocumentReader, Readable
 
@@ -69,6 +71,7 @@ __all__ = [
     "EmbeddingCache",
     "Eraser",
     "Events",
+    "HitRows",
     "ImportStore",
     "JobQueue",
     "JobStore",
@@ -78,11 +81,17 @@ __all__ = [
     "Masker",
     "MemberTokens",
     "MemoryStore",
+    "MessageHits",
     "Model",
+    "OrganisationRoll",
     "Page",
+    "PartPlace",
+    "PartStore",
     "Place",
     "RawDocument",
     "Readable",
+    "ReconcileStore",
+    "RememberedConversations",
     "RetryQueue",
     "SectionRanker",
     "Stored",

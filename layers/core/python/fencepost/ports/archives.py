@@ -60,6 +60,10 @@ class ArchiveStore(Protocol):
         """Remove a block's row, and the ratings that its answers got since they moved."""
         ...
 
+    def drop_files(self, scope: Scope, conversation_id: str) -> None:
+        """Remove the files that were attached in a conversation that is over, and in no other that is there."""
+        ...
+
     def end(self, scope: Scope, conversation: Conversation) -> bool:
         """Remove the last rows of a conversation that is over; False where it is not as it was read any more."""
         ...

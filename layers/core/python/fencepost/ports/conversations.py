@@ -260,7 +260,8 @@ class Eraser(Protocol):
     Files that were attached in a conversation go with it, unless another one that is there uses them.
 
     Counts are by kind: `conversations`, `messages`, `pointers`, `archives`, `summaries`, `facts`, `jobs`,
-    `attachments`, `objects`. All methods raise `FencepostError` with `conversations_unavailable`.
+    `attachments`, `objects`; of messages that are in an index also `vectors`, the entries there, and `parts`, the rows
+    that know them. All methods raise `FencepostError` with `conversations_unavailable`, or `index_unavailable`.
     """
 
     def forget_conversation(self, scope: Scope, conversation_id: str, now: datetime) -> bool:
@@ -278,7 +279,10 @@ class Eraser(Protocol):
         ...
 
     def sweep(self, scope: Scope, conversation_id: str | None, budget: int) -> dict[str, int]:
-        """Remove up to `budget` rows of what was forgotten, and its objects. An empty result: nothing is left."""
+        """Remove up to `budget` entries and rows of what was forgotten, and its objects.
+
+        An empty result: nothing is left that can be found by now.
+        """
         ...
 
     def leftovers(self, scope: Scope, conversation_id: str | None) -> dict[str, int]:

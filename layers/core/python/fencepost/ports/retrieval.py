@@ -60,8 +60,12 @@ class VectorIndex(Protocol):
         """
         ...
 
-    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> None:
-        """Remove entries. Those that are not there, or not the organisation's, are left alone."""
+    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> int:
+        """Remove entries, and return how many of them there were.
+
+        Those that are not there, or not the organisation's, are left alone and not counted, though they be listed or
+        found for a while; one that is named twice counts once. Where an answer is lost, so is its count.
+        """
         ...
 
     def visible(self, scope: Scope, stored_ids: Sequence[str]) -> frozenset[str]:
@@ -78,8 +82,11 @@ class VectorIndex(Protocol):
         """Find by meaning: cosine with vectors of the same model, filtered inside the search; the best first."""
         ...
 
-    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "") -> Page[Stored]:
-        """List all entries of the scope's organisation, in a stable order; of one parent, where it is named."""
+    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "", owner: str = "") -> Page[Stored]:
+        """List all entries of the scope's organisation, in a stable order; of one parent or owner, where it is named.
+
+        Documents have no owner: with one named, none of them is listed.
+        """
         ...
 
     def health(self) -> IndexHealth:

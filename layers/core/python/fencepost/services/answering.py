@@ -142,7 +142,7 @@ class Answering:
         if self.recall is None:
             return NOTHING_RECALLED
         with trace.stage("retrieve"):
-            recalled, degraded = self.recall.found(_asked(turn), said_before(material), begun)
+            recalled, degraded = self.recall.found(_asked(turn), said_before(material), begun, trace)
         trace.degraded |= degraded
         return recalled
 

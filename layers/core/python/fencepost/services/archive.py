@@ -47,7 +47,7 @@ class ArchiveService:
         """Do the job; nothing where the conversation is gone, or is another one by now.
 
         Raises:
-            FencepostError: `conversations_unavailable`; the next run goes on.
+            FencepostError: `conversations_unavailable` or `index_unavailable`; the next run goes on.
         """
         conversation, now = self.archive.conversation(scope, job.conversation or ""), self.clock()
         if conversation is None or job.incarnation not in (None, conversation.incarnation):
@@ -56,6 +56,8 @@ class ArchiveService:
         kept = self.retention.apply(scope, conversation, rules, now)
         self._tidy(scope, self._move(scope, kept, rules))
         if is_over(kept, now):
+            self.retention.finish(scope, kept)
+            self.archive.drop_files(scope, kept.id)
             # Last of all: its row is what leads the next run to the rest.
             self.archive.end(scope, kept)
 

@@ -66,13 +66,13 @@ class Billing:
 
         A ledger that does not answer is an event and no error: the reservation stays counted as spent.
         """
-        trace.usage = usage or Usage()
-        trace.cost = reservation.amount if usage is None else cost(self.price, usage)
+        spent = reservation.amount if usage is None else cost(self.price, usage)
+        trace.bill(usage or Usage(), spent)
         with trace.stage("settle"):
-            result = self._settle(reservation, trace.cost)
+            result = self._settle(reservation, spent)
         if result == "settled" and usage is None:
             result = "kept"
-        self._report(result, reservation, None if usage is None else trace.cost)
+        self._report(result, reservation, None if usage is None else spent)
 
     def _settle(self, reservation: Reservation, actual: MicroDollars) -> SettleResult:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.limits import Reservation
@@ -40,8 +41,13 @@ class PaidModel:
     model: Model
     billing: Billing
 
-    def ask(self, prompt: Prompt, trace: Trace) -> Reply:
+    def ask(self, prompt: Prompt, trace: Trace, *, within: float = inf) -> Reply:
         """Reserve the worst case and make one call. The caller settles the reply; a call that failed is settled here.
+
+        Args:
+            prompt: what is asked.
+            trace: of the request.
+            within: seconds that the call may take, where that is less than the request has left.
 
         Raises:
             FencepostError: from the model it is a `ModelError`; `provider_timeout` before a permit is taken where no
@@ -52,7 +58,7 @@ class PaidModel:
         reservation = self.billing.reserve(prompt, trace)
         reply, usage = None, None
         try:
-            reply = self._complete(prompt, reservation, trace)
+            reply = self._complete(prompt, reservation, trace, within)
         except ModelError as error:
             usage = error.usage
             raise
@@ -69,9 +75,9 @@ class PaidModel:
         """Return what a reply costs: its worst case where the provider did not say what it counted."""
         return reply.reservation.amount if reply.usage is None else cost(self.billing.price, reply.usage)
 
-    def _complete(self, prompt: Prompt, reservation: Reservation, trace: Trace) -> Reply:
+    def _complete(self, prompt: Prompt, reservation: Reservation, trace: Trace, within: float) -> Reply:
         with trace.stage("provider"):
-            completion = self.model.complete(prompt, within=_seconds_left(trace))
+            completion = self.model.complete(prompt, within=min(within, _seconds_left(trace)))
         trace.stages["first_token"] = completion.first_token_seconds * 1_000
         return Reply(completion.text, completion.usage, reservation)
 

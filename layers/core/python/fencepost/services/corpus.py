@@ -17,7 +17,7 @@ from fencepost.domain.ids import RANDOM_BITS, uuid7
 from fencepost.domain.ingestion import MAX_DOCUMENT_BYTES
 from fencepost.domain.jobs import Purpose
 from fencepost.ports import BlobStore, Clock, CorpusStore, JobQueue, Page, UploadForm
-from fencepost.services.sitemaps import document_job
+from fencepost.services.document_jobs import document_job
 
 UPLOAD_KINDS: Final = MappingProxyType(
     {

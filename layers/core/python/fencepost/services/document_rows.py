@@ -8,7 +8,7 @@ from typing import Final
 
 from fencepost.domain.corpus import ChunkRow
 from fencepost.domain.identity import Scope
-from fencepost.ports import CorpusStore, VectorIndex
+from fencepost.ports import CorpusStore, Stored, VectorIndex
 
 PAGE: Final = 200
 """Rows, or entries, that are read together."""
@@ -39,14 +39,22 @@ class DocumentRows:
 
     def remove_entries(self, scope: Scope, document_id: str, keep: frozenset[str]) -> int:
         """Remove the document's entries that the index lists and nobody keeps, and return how many there were."""
-        removed, after = 0, None
-        while True:
-            page = self.index.listed(scope, after, PAGE, parent=document_id)
-            lost = [entry.stored_id for entry in page.items if entry.stored_id not in keep]
+        removed = 0
+        for entries in self.entries(scope, document_id):
+            lost = [entry.stored_id for entry in entries if entry.stored_id not in keep]
             self.delete_entries(scope, lost)
             removed += len(lost)
+        return removed
+
+    def entries(self, scope: Scope, document_id: str) -> Iterator[Sequence[Stored]]:
+        """Yield all entries that the index lists of a document, some at a time. They may be removed meanwhile."""
+        after: str | None = None
+        while True:
+            page = self.index.listed(scope, after, PAGE, parent=document_id)
+            # A conversation of the same id is none of ours: its entries have an owner.
+            yield [entry for entry in page.items if not entry.owner]
             if page.next_key is None:
-                return removed
+                return
             after = page.next_key
 
     def delete_entries(self, scope: Scope, stored_ids: Sequence[str]) -> None:

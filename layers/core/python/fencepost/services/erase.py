@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fencepost.domain.erasures import LEFT, Receipt, receipt_of
+from fencepost.domain.erasures import LEFT, SETTLING, VECTORS, Receipt, receipt_of
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import ErasureEvent
 from fencepost.domain.identity import Scope
@@ -22,9 +22,9 @@ from fencepost.services.jobs import new_record
 from fencepost.services.pseudonyms import pseudonyms, subject
 
 INLINE_ROWS = 20_000
-"""Rows that are removed while the client waits: a few seconds."""
+"""Rows and entries that are removed while the client waits: a few seconds."""
 JOB_ROWS = 50_000
-"""Rows that a job removes before it notes how far it has come."""
+"""Rows and entries that a job removes before it notes how far it has come."""
 
 type ErasureResult = Literal["forgotten", "swept", "verified", "leftovers"]
 
@@ -33,7 +33,10 @@ _CONVERSATION = "conversation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseService:
-    """All methods raise `FencepostError`: `not_found`, or `conversations_unavailable` when a store does not answer."""
+    """All methods raise `FencepostError`: `not_found`, or `conversations_unavailable` when a store does not answer.
+
+    An index that does not answer fails nobody who asks for an erasure: its job does the rest, once it answers.
+    """
 
     conversations: ConversationStore
     eraser: Eraser
@@ -64,7 +67,8 @@ class EraseService:
         """Remove, as a job, what is left, and whatever came to it meanwhile.
 
         Raises:
-            FencepostError: `conversations_unavailable`, also where something cannot be removed.
+            FencepostError: `conversations_unavailable`, also where something cannot be removed, or is still listed
+                though it was removed; `index_unavailable`. The queue brings the job again.
         """
         record = self.jobs.job(scope, job.record) if job.record else None
         while record and (swept := self._sweep(scope, record, JOB_ROWS)).progress[LEFT]:
@@ -84,6 +88,7 @@ class EraseService:
         self._report(scope, begun, "forgotten", removed=sum(forgotten.values()))
         # What fails from here on fails nobody: it is unreadable already, and the job will come.
         with suppress(FencepostError):
+            self.jobs.advance(scope, record.id, JobState.RUNNING, progress=begun.progress)
             begun = self._sweep(scope, begun, INLINE_ROWS)
         return _receipt(begun)
 
@@ -91,14 +96,22 @@ class EraseService:
         """Remove some, look anew, and return the record with all counts so far."""
         conversation_id = record.parameters.get(_CONVERSATION)
         swept = self.eraser.sweep(scope, conversation_id, budget)
-        left = sum(self.eraser.leftovers(scope, conversation_id).values())
-        progress = {**(Counter(record.progress) + Counter(swept)), LEFT: left}
+        left = self.eraser.leftovers(scope, conversation_id)
+        progress = {**(Counter(record.progress) + Counter(swept)), LEFT: sum(left.values())}
+        removed = sum(swept.values())
+        unfinished = removed >= budget or self._is_settling(record, swept, left)
+        result: ErasureResult = "verified" if not left else "swept" if unfinished else "leftovers"
+        self._report(scope, record, result, removed=removed, left=progress[LEFT])
+        if progress == record.progress:
+            return record
         # Not `done` before its job has come, which would take that for a reason not to look again.
         self.jobs.advance(scope, record.id, JobState.RUNNING, progress=progress)
-        removed = sum(swept.values())
-        result: ErasureResult = "verified" if not left else "swept" if removed >= budget else "leftovers"
-        self._report(scope, record, result, removed=removed, left=left)
-        return replace(record, progress=progress)
+        return replace(record, progress=progress, updated_at=self.clock())
+
+    def _is_settling(self, record: JobRecord, swept: Mapping[str, int], left: Mapping[str, int]) -> bool:
+        """Tell whether all that is left may be what the index lists for a while after it was removed."""
+        recently = VECTORS in swept or self.clock() - record.updated_at < SETTLING
+        return recently and set(left) == {VECTORS}
 
     def _report(self, scope: Scope, record: JobRecord, result: ErasureResult, *, removed: int, left: int = 0) -> None:
         conversation_id = record.parameters.get(_CONVERSATION)

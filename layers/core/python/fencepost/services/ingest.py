@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,14 +12,14 @@ from fencepost.domain.corpus import Document, DocumentState, Origin
 from fencepost.domain.corpus_entries import fingerprint
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose, WorkLease
+from fencepost.domain.jobs import Job, Purpose
 from fencepost.domain.languages import language_of
 from fencepost.domain.links import plain_text
-from fencepost.domain.retrieval import EmbedderUnavailable, IndexUnavailable
 from fencepost.ports import BlobStore, Clock, CorpusStore, JobQueue
-from fencepost.services.background import WORK_SECONDS
 from fencepost.services.building import Told
-from fencepost.services.sitemaps import Sitemaps, document_job
+from fencepost.services.document_jobs import document_job, working
+from fencepost.services.index_errors import Hopeless, index_errors
+from fencepost.services.sitemaps import Sitemaps
 from fencepost.services.sources import Source, Sources
 from fencepost.services.versions import Versions, hash_of
 
@@ -43,10 +41,6 @@ _LASTING = frozenset(
 
 class _Paused(Exception):
     """The job's time is over, and its work is not."""
-
-
-class _Hopeless(FencepostError):
-    """An index or an embedder refuses for good."""
 
 
 def _nothing(_done: int, _of: int) -> None:
@@ -86,13 +80,13 @@ class IngestService:
 
     def _try(self, scope: Scope, document: Document, until: datetime) -> None:
         try:
-            with _one_error():
+            with index_errors():
                 self._advance(scope, document, until)
         except _Paused:
             self._touch(scope, document.id)
             self.queue.send([document_job(scope, document.id, Purpose.INGEST, self.clock)])
         except FencepostError as error:
-            lasting = isinstance(error, _Hopeless) or error.code in _LASTING
+            lasting = isinstance(error, Hopeless) or error.code in _LASTING
             self._note(scope, document.id, error.code, lasting=lasting)
             if not lasting:
                 raise
@@ -199,7 +193,7 @@ class RemovalService:
         with working(self.store, scope, job.document or "", self.clock):
             document = self.store.get(scope, job.document or "")
             if document and document.state is DocumentState.REMOVED:
-                with _one_error():
+                with index_errors():
                     self._remove(scope, document)
 
     def _remove(self, scope: Scope, document: Document) -> None:
@@ -213,41 +207,6 @@ class RemovalService:
         self.versions.forget(scope, document.id)
         self.blobs.delete(scope, objects.document(document.id))
         self.store.remove(scope, document.id)
-
-
-@contextmanager
-def working(store: CorpusStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
-    """Hold the lease of work on a document meanwhile.
-
-    Raises:
-        FencepostError: `document_busy`; another worker has it.
-    """
-    now = clock()
-    lease = WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))
-    if not store.begin(scope, document_id, lease):
-        raise FencepostError(ErrorCode.DOCUMENT_BUSY)
-    try:
-        yield
-    finally:
-        # A lease that is not given back ends by itself.
-        with suppress(FencepostError):
-            store.end(scope, document_id, lease)
-
-
-@contextmanager
-def _one_error() -> Iterator[None]:
-    """Give what the index and the embedder raise its code."""
-    try:
-        yield
-    except IndexUnavailable as error:
-        raise _failed(ErrorCode.INDEX_UNAVAILABLE, retriable=error.retriable) from None
-    except EmbedderUnavailable as error:
-        raise _failed(ErrorCode.EMBEDDER_UNAVAILABLE, retriable=error.retriable) from None
-
-
-def _failed(code: ErrorCode, *, retriable: bool) -> FencepostError:
-    kind: Callable[[ErrorCode], FencepostError] = FencepostError if retriable else _Hopeless
-    return kind(code)
 
 
 def _described(document: Document, source: Source) -> Document:

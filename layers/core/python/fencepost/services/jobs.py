@@ -29,6 +29,7 @@ ACTIONS: Mapping[Purpose, Action] = MappingProxyType(
         Purpose.INGEST: Action.ADMINISTER,
         Purpose.REMOVE_DOCUMENT: Action.ADMINISTER,
         Purpose.REMOVE_STRAYS: Action.ADMINISTER,
+        Purpose.REPAIR: Action.ADMINISTER,
     }
 )
 """What needs more than to write."""
@@ -36,7 +37,6 @@ ACTIONS: Mapping[Purpose, Action] = MappingProxyType(
 _PAID = frozenset({Purpose.SUMMARISE, Purpose.PROPOSE_FACTS})
 """What calls the model: a closed site pays for nothing more."""
 
-_FINISHED = frozenset({JobState.DONE, JobState.FAILED})
 _PASSING = frozenset(
     {
         ErrorCode.CONVERSATIONS_UNAVAILABLE,
@@ -178,7 +178,7 @@ class JobRunner:
 
     def _perform(self, scope: Scope, job: Job, *, last: bool) -> JobResult:
         record = self._record(scope, job)
-        if record and record.state in _FINISHED:
+        if record and record.state in _finished(job.purpose):
             return "superseded"
         self._require_conversation(scope, job)
         failure: ErrorCode | None = ErrorCode.INTERNAL_ERROR
@@ -254,6 +254,11 @@ class _Report:
             subject=self.runner.subject(self.job),
         )
         self.runner.events.emit(event)
+
+
+def _finished(purpose: Purpose) -> frozenset[JobState]:
+    """Return in which states a job is not run again. An erasure goes on as often as an operator brings it back."""
+    return frozenset({JobState.DONE} if purpose is Purpose.ERASE else {JobState.DONE, JobState.FAILED})
 
 
 def action_of(purpose: Purpose) -> Action:

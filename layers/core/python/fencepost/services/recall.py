@@ -20,6 +20,7 @@ from fencepost.domain.identity import Scope
 from fencepost.domain.ranking.calibration import Chance, relevant
 from fencepost.domain.ranking.diversity import collapsed, diversified
 from fencepost.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, key_of, rank
+from fencepost.domain.remembered import message_of
 from fencepost.domain.retrieval import (
     FETCH_FACTOR,
     EmbedderUnavailable,
@@ -36,10 +37,12 @@ from fencepost.services.hydration import Hydrated, Hydrator
 DEADLINE_SECONDS: Final = 0.4
 HYDRATION_SHARE: Final = 0.25
 """Of the deadline: what the queries leave to the rows, without which nothing can be shown."""
-PIECES_OF_A_PART: Final = 3
-"""Most passages of one section: a long one may answer in several places, and must not take all the room."""
+FINISHED_SHARE: Final = 0.05
+"""Of the deadline: what the last reading leaves, so that what was found without it is still in time."""
+PIECES_OF_A_PART: Final[Mapping[EntryKind, int]] = {"document": 3, "message": 1}
+"""Most passages of one section, or message: a long section may answer in several places, but not take all the room."""
 
-type Bury = Callable[[Scope, Sequence[Hit]], None]
+type Bury = Callable[[Scope, EntryKind, Sequence[Hit]], None]
 """Queues the removal of entries that lead to no row."""
 
 _PROFILES: Final[Mapping[EntryKind, Profile]] = {"document": Profile.DOCUMENTS, "message": Profile.MESSAGES}
@@ -140,7 +143,9 @@ class _Kind:
         passages = self._alive(ranked)
         finished = None if passages is None else self._finished(passages)
         late = words is None or meaning is None or finished is None
-        return Found(passages=finished or passages or (), degraded=late, any=True)
+        # Without the last reading there are passages without words: those that stand in no row.
+        whole = tuple(each for each in passages or () if each.text) if finished is None else finished
+        return Found(passages=whole, degraded=late, any=True)
 
     def _lists(self) -> tuple[Sequence[Hit] | None, Sequence[Hit] | None]:
         """Return what each query found; None for one that was late or failed."""
@@ -182,12 +187,15 @@ class _Kind:
 
     def _pool(self, ranked: Sequence[Ranked]) -> list[Ranked]:
         """Return the first, of each part the best, three times as many as are wanted."""
-        return list(collapsed(ranked, self._part, PIECES_OF_A_PART)[: FETCH_FACTOR * self.wanted])
+        most = PIECES_OF_A_PART[self.kind]
+        return list(collapsed(ranked, self._part, most)[: FETCH_FACTOR * self.wanted])
 
     def _part(self, ranked: Ranked) -> Key:
-        """Return what a hit is a part of: a document's section, which is what stands under the same headings."""
+        """Return what a hit is a part of: its message, or its section, which is what stands under the same headings."""
         hit = ranked.hit
-        return (hit.parent, hit.context) if self.kind == "document" and hit.context else key_of(hit)
+        if self.kind == "message":
+            return hit.parent, message_of(hit.chunk)
+        return (hit.parent, hit.context) if hit.context else key_of(hit)
 
     def _scored(self, ranked: Ranked, passages: Mapping[Key, Passage]) -> Passage:
         return replace(passages[key_of(ranked.hit)], score=self._chance(ranked))
@@ -203,15 +211,15 @@ class _Kind:
         return None
 
     def _finished(self, passages: Sequence[Passage]) -> tuple[Passage, ...] | None:
-        if time.monotonic() < self.until:
-            with suppress(FencepostError):
-                return self.recall.hydrators[self.kind].finish(self.scope, passages)
-        return None
+        until = self.until - FINISHED_SHARE * self.recall.deadline
+        if not passages or time.monotonic() >= until:
+            return None if passages else ()
+        return in_time(started(lambda: self.recall.hydrators[self.kind].finish(self.scope, passages)), until)
 
     def _bury(self, dead: Sequence[Hit]) -> None:
         if dead:
             # Nobody waits for the queue: what is not queued will be found dead again.
-            started(lambda: self.recall.bury(self.scope, dead))
+            started(lambda: self.recall.bury(self.scope, self.kind, dead))
 
 
 def in_time[T](future: Future[T], until: float) -> T | None:

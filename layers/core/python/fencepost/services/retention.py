@@ -12,6 +12,7 @@ from fencepost.domain.identity import Scope
 from fencepost.domain.messages import Conversation, Message
 from fencepost.domain.sites import Retention
 from fencepost.ports import ArchiveStore, BlobStore, MemoryStore
+from fencepost.services.message_entries import MessageEntries
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,16 @@ class RetentionService:
     """Applies a site's days to one conversation.
 
     What is too old is hidden first, by a number in the conversation's row. Removing then goes by that number, so a run
-    that was cut short is finished by the next one.
+    that was cut short is finished by the next one. What the index holds of messages goes before they do.
+
+    Attributes:
+        entries: of messages in the index; None where there is none.
     """
 
     archive: ArchiveStore
     memory: MemoryStore
     blobs: BlobStore
+    entries: MessageEntries | None = None
 
     def apply(self, scope: Scope, conversation: Conversation, retention: Retention, now: datetime) -> Conversation:
         """Remove messages from before the site's days, and return the conversation as it then is.
@@ -32,7 +37,7 @@ class RetentionService:
         The messages of a block go together, when the newest of them is too old; until then those that are are hidden.
 
         Raises:
-            FencepostError: `conversations_unavailable`; some is left for the next run.
+            FencepostError: `conversations_unavailable` or `index_unavailable`; some is left for the next run.
         """
         oldest = cutoff(retention.days, now)
         if oldest is None:
@@ -40,9 +45,20 @@ class RetentionService:
         rows = self._old_rows(scope, conversation, oldest)
         kept = self._hide(scope, conversation, self._first_kept(scope, conversation, rows, oldest))
         self._drop_summary(scope, kept)
+        if self.entries:
+            self.entries.forget(scope, kept.id, kept.kept_from - 1)
         self._drop_blocks(scope, kept)
         self._drop_rows(scope, kept)
         return kept
+
+    def finish(self, scope: Scope, conversation: Conversation) -> None:
+        """Remove what the index still holds of a conversation of which nothing else is left.
+
+        Raises:
+            FencepostError: as `apply`.
+        """
+        if self.entries:
+            self.entries.forget_all(scope, conversation.id)
 
     def _old_rows(self, scope: Scope, conversation: Conversation, oldest: datetime) -> tuple[Message, ...]:
         """Return the last batch of rows that are too old, one after the other from the first row on."""

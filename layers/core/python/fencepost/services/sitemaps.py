@@ -9,9 +9,10 @@ from fencepost.domain import objects
 from fencepost.domain.corpus import Document, DocumentKind, DocumentState, Origin
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import OPERATOR, Job, Purpose
+from fencepost.domain.jobs import Job, Purpose
 from fencepost.domain.sitemaps import child_id
 from fencepost.ports import BlobStore, Clock, CorpusStore, JobQueue
+from fencepost.services.document_jobs import document_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +103,3 @@ class Sitemaps:
 
     def _job(self, scope: Scope, document_id: str, purpose: Purpose) -> Job:
         return document_job(scope, document_id, purpose, self.clock)
-
-
-def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock) -> Job:
-    """Return a job about a document. It is the operator's: what was asked for goes on whatever becomes of the admin."""
-    return Job(
-        org=scope.org,
-        owner=OPERATOR,
-        actor=OPERATOR,
-        purpose=purpose,
-        permission_version=0,
-        created_at=clock(),
-        document=document_id,
-    )

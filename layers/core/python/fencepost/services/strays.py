@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from fencepost.domain.corpus import DocumentState
+from fencepost.domain.corpus import DocumentState, EntryKind
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.ingestion import is_left_over
-from fencepost.domain.jobs import Job, Purpose
+from fencepost.domain.jobs import OPERATOR, Job, Purpose
+from fencepost.domain.messages import Conversation
 from fencepost.domain.retrieval import Hit, IndexUnavailable
-from fencepost.ports import Clock, JobQueue
+from fencepost.ports import Clock, ConversationStore, JobQueue, VectorIndex
+from fencepost.services.document_jobs import document_job, working
 from fencepost.services.document_rows import DocumentRows
-from fencepost.services.ingest import working
-from fencepost.services.sitemaps import document_job
+
+_PAGE: Final = 200
+"""Entries that are listed together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strays:
-    """Queues the removal of dead hits: one job for each document."""
+    """Queues what becomes of dead hits: one job for each document, or conversation."""
 
     queue: JobQueue
+    conversations: ConversationStore
     clock: Clock
 
-    def bury(self, scope: Scope, dead: Sequence[Hit]) -> None:
+    def bury(self, scope: Scope, kind: EntryKind, dead: Sequence[Hit]) -> None:
         """Queue it.
 
         Raises:
-            FencepostError: `conversations_unavailable`; the queue does not answer.
+            FencepostError: `conversations_unavailable`; the store or the queue does not answer.
         """
-        parents = dict.fromkeys(hit.parent for hit in dead)
-        self.queue.send([document_job(scope, parent, Purpose.REMOVE_STRAYS, self.clock) for parent in parents])
+        job = self._of_conversation if kind == "message" else self._of_document
+        self.queue.send([job(scope, parent) for parent in dict.fromkeys(hit.parent for hit in dead)])
+
+    def _of_document(self, scope: Scope, document_id: str) -> Job:
+        return document_job(scope, document_id, Purpose.REMOVE_STRAYS, self.clock)
+
+    def _of_conversation(self, scope: Scope, conversation_id: str) -> Job:
+        conversation = self.conversations.get(scope, conversation_id)
+        if conversation is None:
+            return stray_messages_job(scope, conversation_id, self.clock)
+        return repair_messages_job(scope, conversation, self.clock)
 
 
 @dataclass(frozen=True, slots=True)
 class StrayRemoval:
-    """Removes the entries of a document that none of its rows knows."""
+    """Removes the entries of a document that none of its rows knows, or those of a conversation that is gone."""
 
     rows: DocumentRows
+    conversations: ConversationStore
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
@@ -47,12 +62,28 @@ class StrayRemoval:
         Raises:
             FencepostError: `document_busy`, `index_unavailable` or `conversations_unavailable`. Later may do.
         """
-        document_id = job.document or ""
+        try:
+            if job.conversation:
+                self._forget(scope, job.conversation)
+            else:
+                self._tidy(scope, job.document or "")
+        except IndexUnavailable:
+            raise FencepostError(ErrorCode.INDEX_UNAVAILABLE) from None
+
+    def _forget(self, scope: Scope, conversation_id: str) -> None:
+        """Remove the owner's entries of a conversation, as long as it is not there.
+
+        They are listed before it is looked for: one that has come back meanwhile, by an import, loses nothing. Strays
+        among its entries are then repaired after the next question that meets them.
+        """
+        for some in _entries(self.rows.index, scope, conversation_id):
+            if self.conversations.get(scope, conversation_id) is not None:
+                return
+            self.rows.delete_entries(scope, some)
+
+    def _tidy(self, scope: Scope, document_id: str) -> None:
         with working(self.rows.store, scope, document_id, self.clock):
-            try:
-                self.rows.remove_entries(scope, document_id, self._known(scope, document_id))
-            except IndexUnavailable:
-                raise FencepostError(ErrorCode.INDEX_UNAVAILABLE) from None
+            self.rows.remove_entries(scope, document_id, self._known(scope, document_id))
 
     def _known(self, scope: Scope, document_id: str) -> frozenset[str]:
         document = self.rows.store.get(scope, document_id)
@@ -60,3 +91,45 @@ class StrayRemoval:
             return frozenset()
         rows = (row for page in self.rows.pages(scope, document_id) for row in page if not is_left_over(row, document))
         return frozenset(one for row in rows for one in (row.stored_id, row.stale_id))
+
+
+def repair_messages_job(scope: Scope, conversation: Conversation, clock: Clock) -> Job:
+    """Return the job that compares a conversation's messages, rows and entries from the first one on."""
+    return Job(
+        org=scope.org,
+        owner=scope.owner,
+        actor=scope.owner,
+        purpose=Purpose.REMEMBER,
+        permission_version=0,
+        created_at=clock(),
+        site=conversation.site,
+        conversation=conversation.id,
+        incarnation=conversation.incarnation,
+        revises=True,
+    )
+
+
+def stray_messages_job(scope: Scope, conversation_id: str, clock: Clock) -> Job:
+    """Return the job that removes what is left of a conversation. It is the operator's: what is gone has no site, and
+    goes from the index whatever becomes of its owner's permission.
+    """
+    return Job(
+        org=scope.org,
+        owner=scope.owner,
+        actor=OPERATOR,
+        purpose=Purpose.REMOVE_STRAYS,
+        permission_version=0,
+        created_at=clock(),
+        conversation=conversation_id,
+    )
+
+
+def _entries(index: VectorIndex, scope: Scope, conversation_id: str) -> Iterator[Sequence[str]]:
+    """Yield the stored ids of an owner's entries of a conversation, some at a time. They may be removed meanwhile."""
+    after: str | None = None
+    while True:
+        page = index.listed(scope, after, _PAGE, parent=conversation_id, owner=scope.owner)
+        yield [entry.stored_id for entry in page.items]
+        if page.next_key is None:
+            return
+        after = page.next_key

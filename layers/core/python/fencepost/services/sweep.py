@@ -11,7 +11,7 @@ from fencepost.domain.identity import Action, Operator, Resource, Scope, authori
 from fencepost.domain.ingestion import due_at
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.ports import Agenda, Clock, CorpusStore, JobQueue
-from fencepost.services.sitemaps import document_job
+from fencepost.services.document_jobs import document_job
 
 PAGE: Final = 100
 PAGES: Final = 10

@@ -24,6 +24,7 @@ type Stage = Literal[
     "claim",
     "load",
     "retrieve",
+    "rewrite",
     "documents",
     "assemble",
     "reserve",
@@ -41,8 +42,8 @@ class Trace:
 
     Attributes:
         stages: milliseconds spent in each stage that was reached.
-        usage: what the provider counted, where it was called and said so.
-        cost: what the call adds to the day's bill.
+        usage: what the provider counted, where it was called and said so; of all calls together.
+        cost: what the calls add to the day's bill.
         sources: ids of all that stood in the prompt.
         cited: ids of what the answer cites.
         counted: the address limits let the request pass.
@@ -83,6 +84,11 @@ class Trace:
         """Say whose data the request is about. Calling it again, with more, takes the place of what was said."""
         self._scope, self._pseudonyms = scope, pseudonyms
         self.subject = subject(pseudonyms, scope, conversation_id, message_id)
+
+    def bill(self, usage: Usage, cost: MicroDollars) -> None:
+        """Add what a call of the model came to."""
+        self.usage += usage
+        self.cost = MicroDollars(self.cost + cost)
 
     def seconds(self) -> float:
         """Return how long the request has been under way."""

@@ -24,10 +24,12 @@ from fencepost.domain.corpus_entries import fingerprint
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.ingestion import is_left_over
+from fencepost.domain.reconciling import is_settled
 from fencepost.ports import BlobStore, Clock, CorpusStore, VectorIndex
 from fencepost.services.building import Building, Told
 from fencepost.services.document_rows import DocumentRows
 from fencepost.services.embedding import CachedEmbedder
+from fencepost.services.indexing import Indexing
 
 type Cut = Callable[[str, str], Sequence[Piece]]
 """Cuts a text of a language into pieces: the chunker, with the embedder's bounds."""
@@ -54,6 +56,10 @@ class Versions:
         """The rows and entries of documents."""
         return DocumentRows(self.store, self.index)
 
+    def indexing(self, scope: Scope, document: Document) -> Indexing:
+        """Return what writes the entries of a document."""
+        return Indexing(rows=self.rows, embedder=self.embedder, scope=scope, document=document, pause=self.pause)
+
     def build(self, scope: Scope, document: Document, text: str, told: Told, *, resumed: bool) -> Document:
         """Make a text the document's next version, and return the document as it then is.
 
@@ -69,23 +75,19 @@ class Versions:
                 does not show yet what was written; `conversations_unavailable`.
             IndexUnavailable, EmbedderUnavailable: as they say.
         """
-        building = Building(
-            rows=self.rows,
-            embedder=self.embedder,
-            scope=scope,
-            document=document,
-            text=text,
-            cut=self.cut(text, document.language),
-            told=told,
-            pause=self.pause,
-        )
+        indexing = self.indexing(scope, document)
+        shown = self._shown(scope, document) if resumed and is_settled(document, self.clock()) else None
+        building = Building(indexing=indexing, text=text, cut=self.cut(text, document.language), told=told, shown=shown)
         building.sort_rows()
         building.write_new()
         if resumed:
-            building.remove_orphans()
+            indexing.remove_orphans()
         building.confirm()
         building.place()
         return self.switch(scope, document, text, len(building.pieces))
+
+    def _shown(self, scope: Scope, document: Document) -> frozenset[str]:
+        return frozenset(entry.stored_id for some in self.rows.entries(scope, document.id) for entry in some)
 
     def switch(self, scope: Scope, document: Document, text: str, chunks: int) -> Document:
         """Let the document's row name its next version: from here on, that one is read.

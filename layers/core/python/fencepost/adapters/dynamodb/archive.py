@@ -15,8 +15,11 @@ from fencepost.adapters.dynamodb.client import ClientFactory, Item, dynamodb_cli
 from fencepost.adapters.dynamodb.conversation_rows import read_conversation
 from fencepost.adapters.dynamodb.message_rows import MessageRows
 from fencepost.adapters.dynamodb.reading import get_row
+from fencepost.adapters.dynamodb.remains import Remains
+from fencepost.adapters.dynamodb.removal import Removal
 from fencepost.adapters.dynamodb.rows import attribute, from_item, timestamp, to_item
 from fencepost.adapters.dynamodb.transactions import transact_surely
+from fencepost.domain import objects
 from fencepost.domain.archives import Block, DamagedBlock, unpack
 from fencepost.domain.conversation import Role
 from fencepost.domain.errors import ErrorCode, FencepostError
@@ -116,6 +119,13 @@ class DynamoDbArchive:
             [keys.key(row["pk"]["S"], row["sk"]["S"]) for row in self._query(scope, conversation_id, first, last)]
         )
         self._delete([keys.block_row(scope, conversation_id, block.first_seq)])
+
+    def drop_files(self, scope: Scope, conversation_id: str) -> None:
+        """See `fencepost.ports.ArchiveStore`. Rows go first: whoever attaches a file finds that it is gone."""
+        remains = Remains(self._table, self._blobs, self._client)
+        Removal(self._table, self._client).remove_unused(list(remains.files(scope, conversation_id, is_over=True)))
+        for prefix in remains.strays(scope, objects.FILES):
+            self._blobs.delete(scope, prefix)
 
     def end(self, scope: Scope, conversation: Conversation) -> bool:
         """See `fencepost.ports.ArchiveStore`."""

@@ -3,6 +3,7 @@
     partition                              sort key             row
     org#<org>#corpus                       doc#<id>             a document; `created_at` is the index's sort key
                                            work#<id>            who is at work on it
+                                           reconcile            how far a comparison with the index has come
     org#<org>#corpus#doc#<id>              chunk#<chunk id>     a chunk
                                            places#<version>#<x> where the version's chunks stand whose ids begin with x
     org#<org>#embedding#<model>            <SHA-256 of a text>  its embedding
@@ -48,6 +49,11 @@ def document_row(scope: Scope, document_id: str) -> Key:
 def work_row(scope: Scope, document_id: str) -> Key:
     """Return the key of the lease of work on a document."""
     return key(corpus(scope), f"work#{quoted(document_id)}")
+
+
+def reconcile_row(scope: Scope) -> Key:
+    """Return the key of the row that says how far a comparison with the index has come."""
+    return key(corpus(scope), "reconcile")
 
 
 def chunk_row(scope: Scope, document_id: str, chunk_id: str) -> Key:

@@ -47,6 +47,7 @@ class DynamoDbDirectoryAdmin:
         """See `fencepost.ports.DirectoryAdmin`."""
         _require_admin(scope)
         named = replace(organisation, id=scope.org)
+        self._enrol(scope.org)
         return from_item(Organisation, self._update(keys.organisation_row(scope.org), named, replaces))
 
     def site(self, scope: Scope, site_id: str) -> Site | None:
@@ -79,6 +80,8 @@ class DynamoDbDirectoryAdmin:
 
     def put_site(self, scope: Scope, site: Site, *, replaces: int | None = None) -> Site:
         """See `fencepost.ports.DirectoryAdmin`."""
+        _require_admin(scope)
+        self._enrol(scope.org)
         for _ in range(_ATTEMPTS):
             before = self.site(scope, site.id)
             version = before.version if before else 0
@@ -96,6 +99,11 @@ class DynamoDbDirectoryAdmin:
     def memberships(self, scope: Scope) -> tuple[Membership, ...]:
         """See `fencepost.ports.DirectoryAdmin`."""
         return tuple(from_item(Membership, row) for row in self._rows(scope, keys.MEMBERS))
+
+    def _enrol(self, org: str) -> None:
+        """List an organisation before anything is made of it: so none is missing in `OrganisationRoll`."""
+        with self._answering() as client:
+            client.put_item(TableName=self._table, Item=keys.roll_row(org))
 
     def _update(self, key: keys.Key, value: DataclassInstance, replaces: int | None = None) -> Item:
         """Write a row in one step; the store counts its version, so none is given twice.

@@ -19,7 +19,7 @@ from fencepost.adapters.dynamodb.rows import attribute, from_item, timestamp, to
 from fencepost.adapters.dynamodb.transactions import transact_surely
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, JobRecord, JobState, WorkLease
+from fencepost.domain.jobs import Job, JobRecord, JobState, Purpose, WorkLease
 from fencepost.ports import Clock
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RECORDS_KEPT = timedelta(days=30)
 """Longer than a job waits in the queue (4 days) and among the dead letters (14 days)."""
+_LISTED = f", {keys.REMEMBERED} = :listed"
 
 
 class DynamoDbJobStore:
@@ -92,7 +93,7 @@ class DynamoDbJobStore:
         if not job.conversation:
             return None
         key = keys.work_row(scope, job.conversation, job.purpose)
-        actions = {"conversation": self._same(scope, job, job.conversation), "work": self._take(key, lease)}
+        actions = {"conversation": self._same(scope, job, job.conversation), "work": self._take(key, job, lease)}
         cancelled = transact_surely(self._client(), actions)
         if cancelled and "conversation" in cancelled.met:
             return None
@@ -127,18 +128,22 @@ class DynamoDbJobStore:
             }
         }
 
-    def _take(self, key: keys.Key, lease: WorkLease) -> TransactWriteItemTypeDef:
+    def _take(self, key: keys.Key, job: Job, lease: WorkLease) -> TransactWriteItemTypeDef:
+        # Listed from the moment on at which something may come into the vector index.
+        lists = job.purpose is Purpose.REMEMBER
+        listed = {":listed": attribute(keys.organisation(job.org))} if lists else {}
         return {
             "Update": {
                 "TableName": self._table,
                 "Key": key,
-                "UpdateExpression": "SET holder = :holder, #until = :until",
+                "UpdateExpression": f"SET holder = :holder, #until = :until{_LISTED if lists else ''}",
                 "ConditionExpression": "attribute_not_exists(holder) OR holder = :holder OR #until <= :now",
                 "ExpressionAttributeNames": {"#until": "until"},
                 "ExpressionAttributeValues": {
                     ":holder": attribute(lease.holder),
                     ":until": attribute(timestamp(lease.until)),
                     ":now": attribute(timestamp(lease.now)),
+                    **listed,
                 },
             }
         }

@@ -13,6 +13,7 @@
     org#<org>#own#<owner>#conv#<id>        m#<seq>              a message, twelve digits, so that text sorts as numbers
                                            block#<first seq>    a block of messages that moved to S3
                                            rating#<seq>         what the owner thinks of an answer in a block
+                                           vec#<seq>#<part>     what the index holds of a message's part
                                            summary              the rolling summary
                                            work#<purpose>       who is at such a job, and how far it has come
     org#<org>#                             diag#<id>            a diagnosis that an admin opened
@@ -42,8 +43,15 @@ SITES = "site#"
 MEMBERS = "member#"
 DIAGNOSES = "diag#"
 FACTS = "work#facts"
+PARTS = "vec#"
+
+ROLL = "organisations"
+REMEMBERED = "remembered"
+"""The index of conversations that have parts in the vector index, and the name of its partition key, which is the
+organisation's own partition: a session that is bound to the organisation may name it, and no other."""
 
 _OWNER = re.compile("org#(?P<org>[^#]+)#own#(?P<owner>[^#]+)")
+_CONVERSATION = re.compile("org#[^#]+#own#(?P<owner>[^#]+)#conv#(?P<id>[^#]+)")
 
 
 def organisation(org: str) -> str:
@@ -181,6 +189,38 @@ def owner_of(partition: str) -> tuple[str, str]:
     if match is None:
         raise ValueError("an owner's partition is needed")
     return unquote(match["org"]), unquote(match["owner"])
+
+
+def conversation_of(partition: str) -> tuple[str, str]:
+    """Return owner and conversation of a conversation's partition.
+
+    Raises:
+        ValueError: it is another partition.
+    """
+    match = _CONVERSATION.fullmatch(partition)
+    if match is None:
+        raise ValueError("a conversation's partition is needed")
+    return unquote(match["owner"]), unquote(match["id"])
+
+
+def roll_row(org: str) -> Key:
+    """Return the key of the row that lists an organisation among all, in the directory's table."""
+    return key(ROLL, quoted(org))
+
+
+def round_row() -> Key:
+    """Return the key of the row that says how far a round of all organisations has come, in the directory's table."""
+    return key("round", "reconcile")
+
+
+def part_row(scope: Scope, conversation_id: str, seq: int, number: int) -> Key:
+    """Return the key of a message's part in the index."""
+    return key(conversation(scope, conversation_id), f"{part_sort(seq)}{number:06d}")
+
+
+def part_sort(seq: int) -> str:
+    """Return what the sort keys of a message's parts begin with."""
+    return f"{PARTS}{seq:012d}#"
 
 
 def rating_row(scope: Scope, conversation_id: str, seq: int) -> Key:

@@ -38,6 +38,7 @@ _KINDS = {
     "file": ATTACHMENTS,
     "import": IMPORTS,
     "work": "leases",
+    "vec": "parts",
 }
 _STAYING = ("gone", "work", "fact", keys.ERASED)
 """Facts go by themselves, on a condition."""
@@ -104,19 +105,29 @@ class Remains:
         """
         if conversation_id is not None:
             yield objects.conversation(conversation_id)
+        yield from self.strays(scope, *(("",) if conversation_id is None else (objects.EXPORTS, objects.FILES)))
+
+    def strays(self, scope: Scope, *below: str) -> Iterator[str]:
+        """Yield the prefixes of objects under these that no row names any more."""
         # The row of what is being stored is there before its objects are: listed first, none is taken for a stray one.
-        below = ("",) if conversation_id is None else (objects.EXPORTS, objects.FILES)
         names = chain.from_iterable(self._blobs.names(scope, prefix) for prefix in below)
         stored = {_prefix(name): _named_by(name) for name in names}
         living = self._living(scope)
         yield from (prefix for prefix, rows in stored.items() if not living & rows)
 
-    def files(self, scope: Scope, conversation_id: str) -> Iterator[Item]:
-        """Yield key and `used_by` of files that a conversation used, and none that is there uses."""
+    def files(self, scope: Scope, conversation_id: str, *, is_over: bool = False) -> Iterator[Item]:
+        """Yield key and `used_by` of files that a conversation used, and none that is there uses.
+
+        Args:
+            scope: the owner's.
+            conversation_id: one that is gone, or is about to go because it `is_over`.
+        """
         # A conversation is there before it uses a file: with the files read first, none is taken for one that is gone.
         files = list(self._query(_prefixed(keys.owner(scope), "file#"), "pk, sk, used_by"))
         used = [row for row in files if "used_by" in row and conversation_id in row["used_by"]["SS"]]
         living = self._living(scope) if used else set[tuple[str, str]]()
+        if is_over:
+            living -= _owners("conv", conversation_id)
         for row in used:
             if not living & set(chain.from_iterable(_owners("conv", one) for one in row["used_by"]["SS"])):
                 yield row

@@ -28,8 +28,8 @@ _VISIBLE = """SELECT 1 FROM entries JOIN partitions ON partitions.id = entries.p
     WHERE entries.stored_id = ? AND partitions.org = ?"""
 _LISTED = """SELECT entries.id, stored_id, chunk, parent, partitions.owner, entries.version, model FROM entries
     JOIN partitions ON partitions.id = entries.partition
-    WHERE partitions.org = :org AND entries.id > :after AND (:parent IN ('', entries.parent))
-    ORDER BY entries.id LIMIT :limit"""
+    WHERE partitions.org = :org AND entries.id > :after {named} ORDER BY entries.id LIMIT :limit"""
+_NAMED = {"parent": "AND entries.parent = :parent", "owner": "AND partitions.owner = :owner"}
 
 
 class EmbeddedIndex:
@@ -57,11 +57,13 @@ class EmbeddedIndex:
             stored += (names[place] for place in range(len(batch)))
         return tuple(stored)
 
-    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> None:
+    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> int:
         """See `fencepost.ports.VectorIndex`."""
+        removed = 0
         for batch in batched(stored_ids, ENTRIES_AT_ONCE, strict=False):
             with self._database.transaction("BEGIN IMMEDIATE") as database:
-                writing.remove(database, scope, batch)
+                removed += writing.remove(database, scope, batch)
+        return removed
 
     def visible(self, scope: Scope, stored_ids: Sequence[str]) -> frozenset[str]:
         """See `fencepost.ports.VectorIndex`."""
@@ -86,11 +88,12 @@ class EmbeddedIndex:
             blocks = self._matrices.blocks(database, wanted, partition.version)
             return _hits(database, meaning.find(database, partition, search, blocks, vector))
 
-    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "") -> Page[Stored]:
+    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "", owner: str = "") -> Page[Stored]:
         """See `fencepost.ports.VectorIndex`."""
+        wanted = {"org": scope.org, "after": int(after or 0), "limit": limit, "parent": parent, "owner": owner}
+        statement = _LISTED.replace("{named}", " ".join(_NAMED[name] for name in _NAMED if wanted[name]))
         with self._database.transaction("BEGIN") as database:
-            wanted = {"org": scope.org, "after": int(after or 0), "parent": parent, "limit": limit}
-            rows = database.execute(_LISTED, wanted).fetchall()
+            rows = database.execute(statement, wanted).fetchall()
         items = tuple(
             Stored(stored_id=s, chunk=c, parent=p, owner=o, version=v, model=m) for _, s, c, p, o, v, m in rows
         )

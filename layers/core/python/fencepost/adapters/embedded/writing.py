@@ -40,11 +40,12 @@ def write(database: sqlite3.Connection, scope: Scope, entries: Sequence[IndexEnt
     return stored
 
 
-def remove(database: sqlite3.Connection, scope: Scope, stored_ids: Iterable[str]) -> None:
-    """Remove those of the entries that are the organisation's."""
+def remove(database: sqlite3.Connection, scope: Scope, stored_ids: Iterable[str]) -> int:
+    """Remove those of the entries that are the organisation's, and return how many there were."""
     found = [row for name in set(stored_ids) for row in database.execute(_OWN, (name, scope.org))]
     for partition, group in groupby(sorted(found), key=itemgetter(0)):
         _remove(database, partition, [(entry, model) for _, entry, model in group])
+    return len(found)
 
 
 def _write(database: sqlite3.Connection, partition: int, entries: list[tuple[int, IndexEntry]]) -> dict[int, str]:

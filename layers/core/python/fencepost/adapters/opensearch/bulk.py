@@ -14,6 +14,8 @@ from fencepost.domain.retrieval import IndexUnavailable
 
 AT_ONCE: Final = 100
 """Documents in one request: two vectors of a thousand dimensions each are some 4 MB of JSON."""
+DELETED_AT_ONCE: Final = 500
+"""Ids in one request."""
 PAUSE_SECONDS: Final = 0.1
 """Before the second attempt; doubled for each further one, and then shortened at random."""
 _GONE: Final = 404
@@ -50,7 +52,7 @@ class Bulk:
         Raises:
             IndexUnavailable: one of them was refused.
         """
-        items = self._run([({"delete": {"_index": name, "_id": one}}, None) for one in ids])
+        items = self._run([({"delete": {"_index": name, "_id": one}}, None) for one in ids], DELETED_AT_ONCE)
         return [one for one, item in zip(ids, items, strict=True) if item["status"] == _GONE]
 
     def _writing(self, name: str, document: dict[str, Any]) -> Action:
@@ -58,9 +60,9 @@ class Bulk:
         named = {"_id": document["entry"]} if self.cluster.client_ids else {}
         return {"index": {"_index": name, **named}}, document
 
-    def _run(self, actions: Sequence[Action]) -> list[Item]:
+    def _run(self, actions: Sequence[Action], at_once: int = AT_ONCE) -> list[Item]:
         deadline = self.timer() + self.cluster.limits.writes
-        return [item for batch in batched(actions, AT_ONCE, strict=False) for item in self._persist(batch, deadline)]
+        return [item for batch in batched(actions, at_once, strict=False) for item in self._persist(batch, deadline)]
 
     def _persist(self, actions: Sequence[Action], deadline: float) -> list[Item]:
         done: dict[int, Item] = {}

@@ -57,14 +57,14 @@ class OpenSearchIndex:
             raise IndexUnavailable("other_dimensions") from None
         return tuple(f"{scope.org}:{name}" for name in names)
 
-    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> None:
+    def delete(self, scope: Scope, stored_ids: Sequence[str]) -> int:
         """See `fencepost.ports.VectorIndex`. While an index is being filled from another, both forget the entries."""
-        for batch in batched(stored_ids, IDS_AT_ONCE, strict=False):
+        removed = 0
+        for batch in batched(dict.fromkeys(stored_ids), IDS_AT_ONCE, strict=False):
             ids = documents.own_ids(scope, batch)
-            for name in self._indices.all() if ids else ():
-                missing = self._bulk.delete(name, ids)
-                moved = self._search(queries.stored(scope, missing), name) if missing else ()
-                self._bulk.delete(name, [found["_id"] for found in moved])
+            names = self._indices.all() if ids else ()
+            removed += len(set[str]().union(*(self._removed(scope, name, ids) for name in names)))
+        return removed
 
     def visible(self, scope: Scope, stored_ids: Sequence[str]) -> frozenset[str]:
         """See `fencepost.ports.VectorIndex`."""
@@ -97,10 +97,15 @@ class OpenSearchIndex:
             return ()
         return tuple(documents.hit_of(scope, found, documents.inner_product(found["_score"])) for found in hits)
 
-    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "") -> Page[Stored]:
+    def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "", owner: str = "") -> Page[Stored]:
         """See `fencepost.ports.VectorIndex`."""
-        within = queries.of_organisation(scope, parent)
-        hits = self._search(queries.listed(within, after, limit, queries.STORED_FIELDS))
+        within = queries.of_organisation(scope, parent, owner)
+        try:
+            hits = self._search(queries.listed(within, after, limit, queries.STORED_FIELDS))
+        except IndexUnavailable as error:
+            if not _is_unknown(error) or self._indices.current():
+                raise
+            hits = ()
         last = hits[-1]["_source"]["entry"] if len(hits) == limit else None
         return Page(tuple(documents.stored_of(scope, found) for found in hits), last)
 
@@ -112,12 +117,20 @@ class OpenSearchIndex:
             return self._unhealthy(error)
         return IndexHealth("ok")
 
+    def _removed(self, scope: Scope, name: str, ids: Sequence[str]) -> set[str]:
+        """Delete from one index, also what came there from another; return those of the ids that were there."""
+        missing = self._bulk.delete(name, ids)
+        moved = self._search(queries.stored(scope, missing), name) if missing else ()
+        copies = {str(found["_id"]): documents.first_id(found) for found in moved}
+        # Of what was deleted before, a search may know nothing yet.
+        gone = set(self._bulk.delete(name, list(copies)))
+        return set(ids).difference(missing) | {first for copy, first in copies.items() if copy not in gone}
+
     def _takes(self, dimensions: int, error: IndexUnavailable) -> bool:
         return error.retriable or self._indices.dimensions() == dimensions
 
     def _unhealthy(self, error: IndexUnavailable) -> IndexHealth:
-        if error.reason.startswith("404"):
-            # Nothing was ever written.
+        if _is_unknown(error):
             return IndexHealth("ok", "empty")
         waking = self._cluster.generation == "next" and error.reason.startswith(_WAKING)
         return IndexHealth("asleep" if waking else "down", error.reason)
@@ -126,6 +139,11 @@ class OpenSearchIndex:
         answer = self._cluster.search(name or self._alias, body, self._cluster.limits.search)
         found: Sequence[documents.Found] = answer["hits"]["hits"]
         return found
+
+
+def _is_unknown(error: IndexUnavailable) -> bool:
+    """Tell whether no index was found, for nothing was ever written, or not everywhere yet."""
+    return error.reason.startswith("404")
 
 
 def _finds_nothing(search: Search) -> bool:

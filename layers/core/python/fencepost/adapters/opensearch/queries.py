@@ -53,10 +53,10 @@ def listed(within: Body, after: str | None, limit: int, fields: Sequence[str]) -
     return body | ({"search_after": [after]} if after else {})
 
 
-def of_organisation(scope: Scope, parent: str) -> Body:
-    """Return the condition that an entry is the organisation's, and of one parent where it is named."""
-    named = [{"term": {"parent": parent}}] if parent else []
-    return {"bool": {"filter": [{"term": {"org": scope.org}}, *named]}}
+def of_organisation(scope: Scope, parent: str, owner: str) -> Body:
+    """Return the condition that an entry is the organisation's, and of one parent or owner where it is named."""
+    named = {"org": scope.org, "parent": parent, "owner": owner}
+    return {"bool": {"filter": [{"term": {field: value}} for field, value in named.items() if value]}}
 
 
 def shortened(text: str) -> str:

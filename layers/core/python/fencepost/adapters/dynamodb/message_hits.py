@@ -1,0 +1,66 @@
+"""The rows that hits of messages lead to, in one batch: conversations, messages and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.batches import read_rows
+from fencepost.adapters.dynamodb.client import ClientFactory, Item, dynamodb_client
+from fencepost.adapters.dynamodb.conversation_rows import read_conversation
+from fencepost.adapters.dynamodb.message_rows import CONTENT_REF
+from fencepost.adapters.dynamodb.rows import from_item
+from fencepost.domain.identity import Scope
+from fencepost.domain.messages import Message
+from fencepost.domain.remembered import PartRow
+from fencepost.ports import HitRows, PartPlace
+
+_VECTOR = "vector"
+
+
+class DynamoDbMessageHits:
+    """Implements `fencepost.ports.MessageHits`.
+
+    Args:
+        table: name of the conversations' table.
+        client: makes or returns the client, at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = table
+        self._client = client
+
+    def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
+        """See `fencepost.ports.MessageHits`. What stands in S3 is left there: a batch of rows is one step."""
+        talks = {one: keys.conversation_row(scope, one) for one, _, _ in wanted}
+        said = {(one, seq): keys.message_row(scope, one, seq) for one, seq, _ in wanted}
+        parts = {place: keys.part_row(scope, *place) for place in wanted}
+        found = self._found([*talks.values(), *said.values(), *parts.values()])
+        messages = _those(said, found)
+        return HitRows(
+            conversations={one: read_conversation(item) for one, item in _those(talks, found).items()},
+            messages={place: _message(item) for place, item in messages.items()},
+            apart=frozenset(place for place, item in messages.items() if CONTENT_REF in item),
+            parts={place: _part(item) for place, item in _those(parts, found).items()},
+        )
+
+    def _found(self, rows: Sequence[keys.Key]) -> dict[tuple[str, str], Item]:
+        items = read_rows(self._client(), self._table, rows)
+        return {_identity(item): item for item in items}
+
+
+def _those[Place](rows: Mapping[Place, keys.Key], found: Mapping[tuple[str, str], Item]) -> dict[Place, Item]:
+    """Return the items that were found of these rows."""
+    return {place: found[_identity(row)] for place, row in rows.items() if _identity(row) in found}
+
+
+def _message(item: Item) -> Message:
+    return from_item(Message, {**item, "content": {"S": ""}} if CONTENT_REF in item else item)
+
+
+def _part(item: Item) -> PartRow:
+    return from_item(PartRow, {name: content for name, content in item.items() if name != _VECTOR})
+
+
+def _identity(row: Item) -> tuple[str, str]:
+    return row["pk"]["S"], row["sk"]["S"]

@@ -1,0 +1,100 @@
+"""What the index holds of a conversation's messages: rows beside these, bound to the conversation that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import batched
+from typing import TYPE_CHECKING, Final
+
+from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.batches import delete_rows
+from fencepost.adapters.dynamodb.client import ClientFactory, Item, dynamodb_client
+from fencepost.adapters.dynamodb.corpus_rows import pack, unpack
+from fencepost.adapters.dynamodb.reading import query_pages
+from fencepost.adapters.dynamodb.rows import attribute, from_item, to_item
+from fencepost.adapters.dynamodb.transactions import transact_surely
+from fencepost.domain.identity import Scope
+from fencepost.domain.messages import Conversation
+from fencepost.domain.remembered import PartRow
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, QueryInputTypeDef, TransactWriteItemTypeDef
+
+ROWS_AT_ONCE: Final = 99
+"""With the conversation's row: DynamoDB's own limit of a transaction is 100."""
+_VECTOR: Final = "vector"
+
+
+class DynamoDbParts:
+    """Implements `fencepost.ports.PartStore`.
+
+    Args:
+        table: name of the conversations' table.
+        client: makes or returns the client, at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = table
+        self._client = client
+
+    def parts(
+        self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
+    ) -> tuple[PartRow, ...]:
+        """See `fencepost.ports.PartStore`."""
+        through = keys.PARTS if last is None else keys.part_sort(last)
+        request: QueryInputTypeDef = {
+            "TableName": self._table,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :last",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": keys.conversation(scope, conversation_id)},
+                ":first": {"S": keys.part_sort(first)},
+                ":last": {"S": f"{through.removesuffix('#')}$"},  # `$` follows `#`.
+            },
+        }
+        return tuple(_read(item) for page in query_pages(self._client(), request) for item in page["Items"])
+
+    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
+        """See `fencepost.ports.PartStore`. Up to `ROWS_AT_ONCE` are written together or not at all."""
+        return all(
+            transact_surely(self._client(), self._writes(scope, conversation, some)) is None
+            for some in batched(rows, ROWS_AT_ONCE, strict=False)
+        )
+
+    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+        """See `fencepost.ports.PartStore`."""
+        gone = [keys.part_row(scope, conversation_id, row.seq, row.number) for row in rows]
+        delete_rows(self._client(), self._table, gone)
+
+    def _writes(
+        self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]
+    ) -> Mapping[str, TransactWriteItemTypeDef]:
+        writes: dict[str, TransactWriteItemTypeDef] = {
+            row.chunk: {"Put": {"TableName": self._table, "Item": _item(scope, conversation.id, row)}} for row in rows
+        }
+        return {"conversation": self._kept(scope, conversation, min(row.seq for row in rows)), **writes}
+
+    def _kept(self, scope: Scope, conversation: Conversation, seq: int) -> TransactWriteItemTypeDef:
+        """Return the condition that it is the same conversation, and retention has not reached a message in it."""
+        return {
+            "ConditionCheck": {
+                "TableName": self._table,
+                "Key": keys.conversation_row(scope, conversation.id),
+                "ConditionExpression": "incarnation = :incarnation AND kept_from <= :seq",
+                "ExpressionAttributeValues": {
+                    ":incarnation": attribute(conversation.incarnation),
+                    ":seq": attribute(seq),
+                },
+            }
+        }
+
+
+def _item(scope: Scope, conversation_id: str, row: PartRow) -> dict[str, AttributeValueTypeDef]:
+    """Return a part's item. Its vector is packed as a chunk's is, in a quarter of the room."""
+    fields = {name: content for name, content in to_item(replace(row, vector=())).items() if name != _VECTOR}
+    return {**fields, **keys.part_row(scope, conversation_id, row.seq, row.number), _VECTOR: {"B": pack(row.vector)}}
+
+
+def _read(item: Item) -> PartRow:
+    row = from_item(PartRow, {name: content for name, content in item.items() if name != _VECTOR})
+    return replace(row, vector=unpack(item[_VECTOR]["B"]))

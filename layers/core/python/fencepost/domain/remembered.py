@@ -1,0 +1,59 @@
+"""What the table knows of messages in the index: a row for each part, beside the messages and erased with them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from fencepost.domain.retrieval import Vector
+
+BACK: Final = 12
+"""Messages: how far behind the last one that it knows a job looks for changes. Who changes an older one says so."""
+_NUMBER: Final = re.compile(r"[0-9]{1,6}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow:
+    """A part of a message, as far as the index holds it. Its words are the message's own, and stand nowhere else.
+
+    Attributes:
+        message: id.
+        seq: the message's.
+        number: which part of it, from 0: a long message is found by its parts, as a long document is.
+        start, end: its span in the message's content, in code points, end exclusive.
+        passage: SHA-256 hex digest of what was embedded.
+        vector: the part's own, without its neighbours' share; never in a cache that outlives the message.
+        model: that made the vector.
+        version: of its entry, which changes with whatever the entry is made of, its neighbours included.
+        stored_id: what the index calls its entry; empty until it is there.
+        stale_id: what the index calls an older entry of it, which is to be removed once the newer one is found.
+    """
+
+    message: str
+    seq: int
+    number: int
+    start: int
+    end: int
+    passage: str
+    model: str
+    version: int
+    stored_id: str = ""
+    stale_id: str = ""
+    vector: Vector = field(default=(), repr=False)
+
+    @property
+    def chunk(self) -> str:
+        """What its entry names as its row: `<message>#<number>`."""
+        return f"{self.message}#{self.number}"
+
+
+def message_of(chunk: str) -> str:
+    """Return the id of the message that an entry's chunk is a part of; empty of what is none."""
+    return chunk.rpartition("#")[0]
+
+
+def number_of(chunk: str) -> int | None:
+    """Return which part of its message an entry's chunk is; None of what is none."""
+    number = chunk.rpartition("#")[2]
+    return int(number) if _NUMBER.fullmatch(number) and message_of(chunk) else None

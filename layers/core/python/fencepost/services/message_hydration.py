@@ -1,0 +1,141 @@
+"""From hits to memories: what somebody said, or was told, in other conversations, as it is stored now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import partial
+from typing import Final
+
+from fencepost.domain.archives import is_kept
+from fencepost.domain.citations import without_markers
+from fencepost.domain.conversation import Role
+from fencepost.domain.identity import Scope
+from fencepost.domain.links import plain_text
+from fencepost.domain.messages import Conversation, Message, MessageStatus
+from fencepost.domain.ranking.fusion import Key, key_of
+from fencepost.domain.remembered import PartRow, message_of, number_of
+from fencepost.domain.retrieval import Hit, Passage
+from fencepost.domain.text import normalise
+from fencepost.parallel import started
+from fencepost.ports import Clock, ConversationStore, HitRows, MessageHits, PartPlace
+from fencepost.services.hydration import Hydrated
+
+UNTITLED: Final = "Conversation"
+TITLE_CHARACTERS: Final = 80
+"""Of a conversation's title: day and speaker follow it."""
+
+_SAID: Final = frozenset({MessageStatus.ANSWERED, MessageStatus.COMPLETE})
+_SPEAKERS: Final = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
+
+
+class _Fate(Enum):
+    """What becomes of a hit. One that waits is neither shown nor removed: it is not said yet, or on its way out."""
+
+    SHOWN = auto()
+    WAITS = auto()
+    DEAD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePassages:
+    """Implements `Hydrator` for messages.
+
+    Attributes:
+        hits: reads rows.
+        conversations: reads what stands in S3.
+        clock: tells what is too old to be shown.
+    """
+
+    hits: MessageHits
+    conversations: ConversationStore
+    clock: Clock
+
+    def hydrate(
+        self,
+        scope: Scope,
+        grants: frozenset[str],  # noqa: ARG002 - messages are their owner's alone
+        hits: Sequence[Hit],
+    ) -> Hydrated:
+        """See `Hydrator`. Rows are looked for under the scope's owner: nobody else's are there, whatever a hit says."""
+        places = {key_of(hit): place for hit in hits if (place := _place(hit))}
+        rows = self.hits.hydrate(scope, list(places.values()))
+        fates = {key_of(hit): self._fate(hit, places.get(key_of(hit)), rows) for hit in hits}
+        passages = {key: _passage(key, places[key], rows) for key, fate in fates.items() if fate is _Fate.SHOWN}
+        return Hydrated(passages, tuple(hit for hit in hits if fates[key_of(hit)] is _Fate.DEAD))
+
+    def finish(self, scope: Scope, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """See `Hydrator`: the words of what stands in S3, all at once. What is not found there is left out."""
+        running = [started(partial(self._read, scope, each)) for each in passages if not each.text]
+        read = {(one.parent, one.chunk): one for future in running if (one := future.result())}
+        whole = (each if each.text else read.get((each.parent, each.chunk)) for each in passages)
+        return tuple(each for each in whole if each)
+
+    def _fate(self, hit: Hit, place: PartPlace | None, rows: HitRows) -> _Fate:
+        talk = rows.conversations.get(hit.parent)
+        if place is None or talk is None or hit.position < talk.kept_from:
+            return _Fate.DEAD
+        message = rows.messages.get((hit.parent, hit.position))
+        if message is None:
+            archived = hit.position <= talk.archived_through
+            return _known(hit, rows.parts.get(place)) if archived else _Fate.DEAD
+        if message.id != message_of(hit.chunk) or message.status is MessageStatus.SUPERSEDED:
+            return _Fate.DEAD
+        if message.status not in _SAID or not is_kept(talk, message, self.clock()):
+            return _Fate.WAITS
+        return _known(hit, rows.parts.get(place))
+
+    def _read(self, scope: Scope, passage: Passage) -> Passage | None:
+        """Return a passage with its words; None where its message is not there, or not to be shown."""
+        page = self.conversations.messages(
+            scope, passage.parent, after=passage.position - 1, limit=1, newest_first=False
+        )
+        message = next(iter(page.items), None)
+        if message is None or message.seq != passage.position or message.status not in _SAID:
+            return None
+        whole = _worded(passage, message)
+        return whole if message.id == message_of(passage.chunk) and whole.text else None
+
+
+def _known(hit: Hit, part: PartRow | None) -> _Fate:
+    """Show what its part's row knows: that entry, the one before it, or another of the same making."""
+    if part is None or part.chunk != hit.chunk:
+        return _Fate.WAITS
+    known = hit.version == part.version or hit.stored_id in {part.stored_id, part.stale_id}
+    return _Fate.SHOWN if known else _Fate.WAITS
+
+
+def _place(hit: Hit) -> PartPlace | None:
+    number = number_of(hit.chunk)
+    return None if number is None else (hit.parent, hit.position, number)
+
+
+def _passage(key: Key, place: PartPlace, rows: HitRows) -> Passage:
+    conversation_id, chunk = key
+    _, seq, _ = place
+    part, message = rows.parts[place], rows.messages.get((conversation_id, seq))
+    passage = Passage(
+        id=f"msg:{message_of(chunk)}",
+        kind="message",
+        parent=conversation_id,
+        chunk=chunk,
+        title=_title(rows.conversations[conversation_id]),
+        url="",
+        text="",
+        span=(part.start, part.end),
+        position=seq,
+    )
+    return _worded(passage, message) if message and (conversation_id, seq) not in rows.apart else passage
+
+
+def _worded(passage: Passage, message: Message) -> Passage:
+    """Return a passage with the words of its message, and who said them when."""
+    start, end = passage.span or (0, len(message.content))
+    said = f"{message.created_at.date().isoformat()}, {_SPEAKERS[message.role]}"
+    text = normalise(without_markers(message.content[start:end])).strip()
+    return replace(passage, text=text, title=f"{passage.title}, {said}")
+
+
+def _title(conversation: Conversation) -> str:
+    return plain_text(conversation.title)[:TITLE_CHARACTERS] or UNTITLED

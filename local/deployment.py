@@ -1,0 +1,56 @@
+"""A stack as its own worker sees it: the running local cloud's, or with `PROFILE=` a deployed one's.
+
+What is done from here is done with the caller's own credentials, not with the functions' roles.
+"""
+
+from __future__ import annotations
+
+import os
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from fencepost.edge.events import silence_libraries
+from fencepost.settings import Settings, load_settings
+from local import emulator, invoke
+from local.paths import state_folder
+from local.profiles import profile
+from local.state import StateFolder
+from local.trouble import Trouble
+
+_WORKER = "JobsFunction"
+
+
+def connected(name: str) -> Settings:
+    """Return a stack's settings, and let this process' AWS clients find what they name.
+
+    Args:
+        name: of the profile that deployed it; empty for the running local cloud.
+
+    Raises:
+        Trouble: nothing runs, there is no such profile, or its stack cannot be read; the text says why.
+    """
+    settings = load_settings(_deployed(name) if name else _local())
+    silence_libraries()
+    # Only the functions may take the role that is bound to one organisation.
+    return settings.model_copy(update={"tenant_role": ""}) if name else settings
+
+
+def _local() -> dict[str, str]:
+    running = StateFolder(state_folder()).serving()
+    # The adapters' clients find the emulator where the SDK looks for it.
+    os.environ.update(emulator.CREDENTIALS, AWS_REGION=emulator.REGION, AWS_ENDPOINT_URL=running.endpoint_url)
+    return invoke.variables(_WORKER)
+
+
+def _deployed(name: str) -> dict[str, str]:
+    chosen = profile(name)
+    try:
+        stack = chosen.client("cloudformation").describe_stacks(StackName=chosen.stack)["Stacks"][0]
+        worker = next(row["OutputValue"] for row in stack["Outputs"] if row["OutputKey"] == f"{_WORKER}Name")
+        client = chosen.client("lambda")
+        variables: dict[str, str] = client.get_function_configuration(FunctionName=worker)["Environment"]["Variables"]
+    except (BotoCoreError, ClientError) as error:
+        raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None
+    region = client.meta.region_name
+    os.environ.update(AWS_REGION=region, AWS_DEFAULT_REGION=region)
+    return variables

@@ -1,0 +1,69 @@
+"""The emulator's own process: ministack, with each layer unpacked once.
+
+By itself it unpacks all layers for every process that it starts for a function: ten thousand files, which takes
+seconds, and never finds the bytecode again that Python wrote beside them. Here a process is given a link to what was
+unpacked for the first one. It runs in the emulator's environment, and imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+from types import SimpleNamespace
+from typing import Any
+from zipfile import BadZipFile, LargeZipFile, ZipFile, ZipInfo
+
+LAYER = "layer_"
+"""How the names of the folders begin that ministack unpacks layers to."""
+
+_one_at_a_time = Lock()
+
+
+def unpacked() -> Path:
+    """Return the folder of what was unpacked, each layer under the digest of its archive."""
+    return Path(os.environ["TMPDIR"]) / "layers"
+
+
+class Archive(ZipFile):
+    """A ZIP file that is unpacked once for everybody who wants it as a layer."""
+
+    def extractall(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        members: Iterable[str | ZipInfo] | None = None,
+        pwd: bytes | None = None,
+    ) -> None:
+        """Unpack it to a folder; a layer's empty folder becomes a link to the one that is there for all."""
+        target = Path(path or ".")
+        if not target.name.startswith(LAYER):
+            super().extractall(path, members, pwd)
+            return
+        whole = unpacked() / hashlib.sha256(Path(self.filename or "").read_bytes()).hexdigest()
+        with _one_at_a_time:
+            if not whole.exists():
+                # Under another name until it is whole.
+                part = whole.with_suffix(".part")
+                super().extractall(part, members, pwd)
+                part.rename(whole)
+        target.rmdir()
+        target.symlink_to(whole)
+
+
+def main() -> Any:
+    """Run ministack."""
+    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - it is in an environment of its own
+    from ministack.core import lambda_runtime  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    # What an earlier process left may be a part, or of code that is no more.
+    shutil.rmtree(unpacked(), ignore_errors=True)
+    lambda_runtime.zipfile = SimpleNamespace(ZipFile=Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile)
+    return app.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Messages that hits lead to, on the emulated DynamoDB: one batch, inside the owner's partitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fencepost.adapters.dynamodb.message_hits import DynamoDbMessageHits
+from fencepost.adapters.dynamodb.parts import DynamoDbParts
+from fencepost.domain.identity import Scope
+from fencepost.domain.messages import Message
+from fencepost.domain.objects import BIG_BYTES
+from fencepost.ports import HitRows
+from local.emulator import Emulator
+from tests import api_world
+from tests.fakes_memories import part
+from tests.integration.conversation_tables import open_conversation_tables, visitor_scope
+from tests.integration.kept_conversations import CLOCK, SCOPE, Kept
+from tests.integration.tables import sent_operations
+
+
+@pytest.fixture(scope="module")
+def kept(emulator: Emulator) -> Kept:
+    return Kept(open_conversation_tables(emulator.endpoint_url))
+
+
+def remember(kept: Kept, name: str, *messages: Message, scope: Scope = SCOPE) -> None:
+    """Write the rows of messages of one part each."""
+    parts = DynamoDbParts(kept.tables.conversations, lambda: kept.tables.client)
+    conversation = kept.store.get(scope, name)
+    assert conversation
+    assert parts.put_parts(scope, conversation, [part(one, 0, (0, len(one.content))) for one in messages])
+
+
+def hydrate(kept: Kept, *wanted: tuple[str, int, int], scope: Scope = SCOPE) -> HitRows:
+    hits = DynamoDbMessageHits(kept.tables.conversations, lambda: kept.tables.client)
+    return hits.hydrate(scope, wanted)
+
+
+def test_conversations_messages_and_parts_are_read_in_one_batch(kept: Kept) -> None:
+    row = kept.converse("c1", 1)
+    question, answer = api_world.exchange("c1", 1, CLOCK)
+    remember(kept, "c1", question)
+    sent = sent_operations(kept.tables.client)
+    found = hydrate(kept, ("c1", 1, 0), ("c1", 2, 0), ("c1", 9, 0), ("c1", 1, 0), ("gone", 1, 0))
+    assert sent == ["BatchGetItem"]
+    assert found.conversations == {"c1": row}
+    assert found.messages == {("c1", 1): question, ("c1", 2): answer}
+    assert found.apart == frozenset()
+    known = part(question, 0, (0, len(question.content)))
+    assert found.parts == {("c1", 1, 0): replace(known, vector=())}
+
+
+def test_a_big_content_is_left_where_it_is(kept: Kept) -> None:
+    kept.converse("c2", 1)
+    big = replace(api_world.exchange("c2", 1, CLOCK)[1], content="ß" * BIG_BYTES)
+    kept.say(SCOPE, "c2", big)
+    kept.blobs.faults.calls.clear()
+    found = hydrate(kept, ("c2", 2, 0))
+    assert found.messages == {("c2", 2): replace(big, content="")}
+    assert found.apart == {("c2", 2)}
+    assert kept.blobs.faults.calls == []
+
+
+def test_what_has_moved_to_a_block_is_not_there_but_its_part_and_its_conversation_are(kept: Kept) -> None:
+    row = kept.converse("c3", 30)
+    question = api_world.exchange("c3", 1, CLOCK)[0]
+    remember(kept, "c3", question)
+    archived = kept.archive(row, 1)
+    found = hydrate(kept, ("c3", 1, 0))
+    assert (found.messages, list(found.parts)) == ({}, [("c3", 1, 0)])
+    assert found.conversations["c3"].archived_through == archived.archived_through == 50
+
+
+@pytest.mark.parametrize("other", [visitor_scope(visitor="v2"), visitor_scope(org="zeta")])
+def test_nothing_of_anybody_else_is_there(kept: Kept, other: Scope) -> None:
+    kept.converse("c4", 1)
+    remember(kept, "c4", api_world.exchange("c4", 1, CLOCK)[0])
+    assert hydrate(kept, ("c4", 1, 0), scope=other) == HitRows(
+        conversations={}, messages={}, apart=frozenset(), parts={}
+    )
+
+
+def test_more_rows_than_one_batch_holds(kept: Kept) -> None:
+    kept.converse("c5", 60)
+    wanted = [("c5", seq, 0) for seq in range(1, 121)]
+    assert len(hydrate(kept, *wanted).messages) == 120

@@ -1,0 +1,162 @@
+"""Rows of messages' parts on the emulated DynamoDB: bound to their conversation, and removed for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from fencepost.adapters.dynamodb import keys
+from fencepost.adapters.dynamodb.archive import DynamoDbArchive
+from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
+from fencepost.adapters.dynamodb.parts import ROWS_AT_ONCE, DynamoDbParts
+from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.domain.identity import Scope
+from fencepost.domain.jobs import Purpose
+from fencepost.domain.messages import Conversation
+from fencepost.domain.remembered import PartRow
+from fencepost.services.message_entries import MessageEntries
+from tests.fakes_blobs import FakeBlobs
+from tests.integration.conversation_tables import ConversationTables, job_for, visitor_scope
+from tests.integration.tables import lose_answers
+from tests.remember_world import RememberWorld
+
+_owners = count()
+
+
+@pytest.fixture
+def store(tables: ConversationTables) -> DynamoDbParts:
+    return DynamoDbParts(tables.conversations, lambda: tables.client)
+
+
+@pytest.fixture
+def scope() -> Scope:
+    return visitor_scope(visitor=f"p{next(_owners)}")
+
+
+def row(seq: int, number: int = 0, **fields: object) -> PartRow:
+    known: dict[str, object] = {
+        "message": f"q{seq}",
+        "seq": seq,
+        "number": number,
+        "start": 0,
+        "end": 9,
+        "passage": "0" * 64,
+        "model": "m",
+        "version": 7,
+        "stored_id": f"s{seq}",
+        "vector": (0.5, -0.25, 0.0, 1.0),
+    }
+    return PartRow(**(known | fields))  # type: ignore[arg-type]  # fields by name
+
+
+def test_rows_come_back_as_they_were_in_their_order(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+) -> None:
+    conversation = tables.begin(scope)
+    rows = [row(1), row(2), row(2, 1, stale_id="old"), row(2, 11), row(10), row(100, version=2**28 - 1)]
+    assert store.put_parts(scope, conversation, rows[::-1])
+    assert store.parts(scope, "c1") == tuple(rows)
+    assert store.parts(scope, "c1", first=2, last=2) == tuple(rows[1:4])
+    assert store.parts(scope, "c1", first=3) == tuple(rows[4:])
+    assert store.parts(scope, "c1", last=10) == tuple(rows[:5])
+    store.drop_parts(scope, "c1", rows[1:3])
+    assert store.parts(scope, "c1") == (rows[0], *rows[3:])
+
+
+def test_more_rows_than_a_transaction_holds_are_written(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+) -> None:
+    conversation, rows = tables.begin(scope), [row(seq) for seq in range(1, 2 * ROWS_AT_ONCE + 2)]
+    assert store.put_parts(scope, conversation, rows)
+    assert store.parts(scope, "c1") == tuple(rows)
+
+
+def test_nobody_else_finds_them(tables: ConversationTables, store: DynamoDbParts, scope: Scope) -> None:
+    assert store.put_parts(scope, tables.begin(scope), [row(1)])
+    elsewhere = visitor_scope("umbrella", scope.owner.removeprefix("visitor:"))
+    for other in (visitor_scope(visitor="x"), elsewhere):
+        assert store.parts(other, "c1") == ()
+        store.drop_parts(other, "c1", [row(1)])
+    assert store.parts(scope, "c1") == (row(1),)
+
+
+@pytest.mark.parametrize("changes", [{"incarnation": "i2"}, {"id": "c9"}])
+def test_nothing_is_written_for_a_conversation_that_is_gone(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope, changes: dict[str, str]
+) -> None:
+    conversation = replace(tables.begin(scope), **changes)  # type: ignore[arg-type]  # fields by name
+    assert not store.put_parts(scope, conversation, [row(1)])
+    assert not tables.rows(keys.conversation(scope, conversation.id))
+
+
+def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+) -> None:
+    before = tables.begin(scope)
+    tables.begin(scope, kept_from=3)
+    assert not store.put_parts(scope, before, [row(4), row(2)])
+    assert store.parts(scope, "c1") == ()
+    assert store.put_parts(scope, before, [row(3), row(4)])
+
+
+def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+) -> None:
+    conversation = tables.begin(scope)
+    lose_answers(tables.client, 1)
+    assert store.put_parts(scope, conversation, [row(1)])
+    met = tables.conflict("TransactWriteItems", 2)
+    assert store.put_parts(scope, conversation, [row(2)])
+    assert (len(met), store.parts(scope, "c1")) == (2, (row(1), row(2)))
+
+
+def test_what_is_written_while_retention_removes_does_not_stay(
+    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+) -> None:
+    archive = DynamoDbArchive(tables.conversations, FakeBlobs(), lambda: tables.client)
+    entries = MessageEntries(store, RememberWorld().index)
+    conversation = tables.begin(scope)
+
+    def hide() -> None:
+        assert archive.keep_from(scope, conversation, 5)
+        entries.forget(scope, "c1", 4)
+
+    def write(seq: int) -> Callable[[], bool]:
+        return lambda: store.put_parts(scope, conversation, [row(seq)])
+
+    together([*map(write, range(1, 5)), hide, *map(write, range(5, 9))])
+    assert store.parts(scope, "c1") == tuple(map(row, range(5, 9)))
+
+
+def test_two_workers_at_once_leave_what_one_would(tables: ConversationTables, store: DynamoDbParts) -> None:
+    world = RememberWorld(scope=visitor_scope(visitor="race"))
+    world.talk(8)
+    conversation: Conversation = tables.begin(world.scope, next_seq=world.row.next_seq)
+    jobs = DynamoDbJobStore(tables.conversations, lambda: tables.client)
+    service = replace(world.service, entries=MessageEntries(store, world.index), jobs=jobs)
+    job = job_for(world.scope, purpose=Purpose.REMEMBER)
+
+    def work() -> ErrorCode | None:
+        try:
+            service.run(world.scope, job)
+        except FencepostError as error:
+            return error.code
+        return None
+
+    ended = together([work, work, work])
+    assert None in ended
+    assert set(ended) <= {None, ErrorCode.CONVERSATION_BUSY}
+    rows = store.parts(world.scope, conversation.id)
+    assert {one.stored_id: one.chunk for one in rows} == world.index.of("c1")
+    assert sorted(world.index.upserted) == sorted(one.chunk for one in rows)
+    assert (len(rows), len(world.embedder.embedded)) == (16, 16)
+
+
+def together(tasks: Sequence[Callable[[], object]]) -> list[object]:
+    """Run tasks at once, and return what each returned."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return [future.result() for future in [pool.submit(task) for task in tasks]]

@@ -1,0 +1,89 @@
+"""The roll of organisations, remembered conversations and the progress of comparisons, on the emulated DynamoDB."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
+from fencepost.adapters.dynamodb.reconciling import DynamoDbReconcileStore
+from fencepost.adapters.dynamodb.remembered import DynamoDbRememberedConversations
+from fencepost.adapters.dynamodb.roll import DynamoDbRoll
+from fencepost.domain.jobs import Purpose, WorkLease
+from fencepost.domain.reconciling import Progress, Step
+from fencepost.domain.sites import Organisation, Site
+from local.emulator import Emulator
+from tests.fakes_corpus import operator
+from tests.integration.conversation_tables import (
+    NOW,
+    ConversationTables,
+    job_for,
+    open_conversation_tables,
+    visitor_scope,
+)
+from tests.integration.corpus_tables import open_corpus_table
+
+
+@pytest.fixture
+def own(emulator: Emulator) -> ConversationTables:
+    return open_conversation_tables(emulator.endpoint_url)
+
+
+def test_every_organisation_is_on_the_roll_once_whichever_of_its_rows_came_first(own: ConversationTables) -> None:
+    admin = DynamoDbDirectoryAdmin(own.directory, lambda: own.client)
+    roll = DynamoDbRoll(own.directory, lambda: own.client)
+    assert roll.page(after=None, limit=9).items == ()
+    for _ in range(2):
+        admin.put_organisation(operator("zeta"), Organisation(id="zeta"))
+        admin.put_site(operator("acme"), Site(org="acme", id="docs", key="acme-docs"))
+        admin.put_site(operator("mid"), Site(org="mid", id="docs", key="mid-docs"))
+    first = roll.page(after=None, limit=2)
+    assert (first.items, first.next_key) == (("acme", "mid"), "mid")
+    assert roll.page(after="mid", limit=2).items == ("zeta",)
+    assert roll.page(after="beta", limit=1).items == ("mid",), "one that is not listed has its place all the same"
+    assert roll.page(after="zeta", limit=2).items == ()
+
+
+def test_it_is_remembered_who_had_their_turn(own: ConversationTables) -> None:
+    roll = DynamoDbRoll(own.directory, lambda: own.client)
+    assert roll.last_done() is None
+    roll.done("acme")
+    assert roll.last_done() == "acme"
+    assert roll.page(after=None, limit=9).items == ()
+
+
+def test_progress_is_each_organisations_own(emulator: Emulator) -> None:
+    table = open_corpus_table(emulator.endpoint_url)
+    store = DynamoDbReconcileStore(table.name, lambda: table.client)
+    assert store.progress(operator("acme")) == Progress()
+    there = Progress(step=Step.DOCUMENTS, after="2026|d1", within="c7")
+    store.keep(operator("acme"), there)
+    assert store.progress(operator("acme")) == there
+    assert store.progress(operator("zeta")) == Progress()
+    store.keep(operator("acme"), Progress())
+    assert store.progress(operator("acme")) == Progress()
+    assert table.store.page(operator("acme"), after=None, limit=9).items == ()
+
+
+def test_a_conversation_is_listed_from_the_moment_on_when_work_on_its_memory_begins(own: ConversationTables) -> None:
+    jobs = DynamoDbJobStore(own.conversations, lambda: own.client)
+    remembered = DynamoDbRememberedConversations(own.conversations, lambda: own.client)
+    lease = WorkLease("w", NOW, NOW + timedelta(seconds=60))
+    for org, visitor, name in (
+        ("acme", "v1", "c1"),
+        ("acme", "v/2#", "c#2"),
+        ("acme", "v3", "c3"),
+        ("zeta", "v1", "c1"),
+    ):
+        scope = visitor_scope(org, visitor)
+        own.begin(scope, id=name)
+        purpose = Purpose.SUMMARISE if name == "c3" else Purpose.REMEMBER
+        assert jobs.begin(scope, job_for(scope, conversation=name, purpose=purpose), lease) == 0
+        jobs.end(scope, job_for(scope, conversation=name, purpose=purpose), lease, 4)
+    first = remembered.conversations(operator("acme"), after=None, limit=1)
+    rest = remembered.conversations(operator("acme"), after=first.next_key, limit=5)
+    assert {*first.items, *rest.items} == {("visitor:v1", "c1"), ("visitor:v/2#", "c#2")}
+    assert (len(first.items), len(rest.items), rest.next_key) == (1, 1, None)
+    assert remembered.conversations(operator("zeta"), after=None, limit=5).items == (("visitor:v1", "c1"),)
