@@ -54,7 +54,14 @@ ALSO_IN_THE_DIRECTORY = {
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
 NO_SDK_OF_ITS_OWN = {"dynamodb.client", "pinned_http", *(name.partition("adapters.")[2] for name in HELPERS)}
 NOT_USED = {
-    "chat": {"dynamodb.directory_admin", "dynamodb.archive", "dynamodb.embeddings"},
+    "chat": {
+        "dynamodb.directory_admin",
+        "dynamodb.archive",
+        "dynamodb.embeddings",
+        "dynamodb.fact_changes",
+        "dynamodb.remains",
+        "dynamodb.removal",
+    },
     "api": {"dynamodb.embeddings"},
     "jobs": {
         "dynamodb.directory_admin",

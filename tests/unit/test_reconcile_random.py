@@ -126,7 +126,7 @@ class Life:
             self.world.clock.advance(STUCK_AFTER.total_seconds())
             self.world.sweep()
             self.world.settle()
-        for happens in (self.lose, self.stray, self.age):
+        for happens in (self.lose, self.lose, self.lose, self.stray, self.age):
             happens()
 
     def _state(self, org: str, name: str) -> DocumentState | None:
