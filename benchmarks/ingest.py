@@ -31,7 +31,7 @@ from fencepost.settings import load_settings
 from local.directory import operator
 from local.ingest import Waiting
 
-CHARACTERS = 100_000
+CHARACTERS = 40_000
 """Of each file: some hundred chunks of all together, and a minute's work."""
 TURNS = 20
 ALONE = "How do slices and segments relate to each other in the layers of a project?"

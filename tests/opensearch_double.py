@@ -84,6 +84,7 @@ class OpenSearchDouble:
         throttle_requests: so many of the next requests are.
         failing: the status that every request is answered with; 0 for none.
         fail_after: at which call from now on all answers become errors; 0 for never.
+        failed_shards: so many parts of the index find nothing, which searches say beside what the others find.
         slow_seconds: how long each answer takes.
         lose_answers: so many of the next writes are done and answered with an error.
         asked: method and path of each request.
@@ -96,6 +97,7 @@ class OpenSearchDouble:
     throttle_requests: int = 0
     failing: int = 0
     fail_after: int = 0
+    failed_shards: int = 0
     slow_seconds: float = 0
     lose_answers: int = 0
     indices: dict[str, Index] = field(default_factory=dict)
@@ -195,7 +197,7 @@ class OpenSearchDouble:
             }
             for one, score in found
         ]
-        return {"timed_out": False, "hits": {"hits": hits}}
+        return {"timed_out": False, "_shards": {"failed": self.failed_shards}, "hits": {"hits": hits}}
 
     def move(self, actions: list[Json]) -> Json:
         """Change aliases."""

@@ -153,6 +153,15 @@ class RememberWorld:
             rows.pop(place, None)
         self.index.entries.clear()
 
+    def come_back(self) -> None:
+        """Erase the conversation, whoever works on it, and import it again as it was."""
+        row, messages = self.row, self.messages
+        self.erase()
+        self.jobs = FakeJobs(self._row, faults=self.jobs.faults)
+        self.begin("i2")
+        self.shelf.conversations[owned(self.scope, "c1")] = replace(row, incarnation="i2")
+        self.messages.extend(messages)
+
     # What is done.
 
     def job(self, *, revises: bool = False) -> Job:

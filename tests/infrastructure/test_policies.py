@@ -5,17 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fencepost.adapters.dynamodb import corpus_keys, keys
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.memory import FactState
+from fencepost.adapters.dynamodb import keys
 from tests.infrastructure.code_calls import HELPERS, actions_of, adapters_of
 from tests.infrastructure.test_template import alternatives, as_list, properties
 
@@ -207,13 +201,6 @@ def test_the_schedule_reads_the_agenda_and_the_roll_alone_of_what_has_no_scope()
     assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 
-def test_the_list_of_remembered_conversations_holds_keys_alone_and_each_organisation_reads_its_own() -> None:
-    (index,) = properties("AWS::DynamoDB::Table")["ConversationsTable"]["GlobalSecondaryIndexes"]
-    assert (index["IndexName"], index["Projection"]) == (keys.REMEMBERED, {"ProjectionType": "KEYS_ONLY"})
-    assert may_name("acme", keys.organisation("acme"))
-    assert not may_name("acme", keys.organisation("acme-2"))
-
-
 def test_the_tenant_role_allows_what_the_functions_together_ask_for() -> None:
     allowed = granted("OrganisationRole")
     for name in TENANTS:
@@ -254,105 +241,3 @@ def test_a_role_reads_the_secrets_that_its_function_needs(role: str, secrets: se
         for resource in as_list(chosen["Resource"])
     }
     assert read == secrets
-
-
-# The second wall: what a session of one organisation may name.
-
-
-def scope(org: str, owner: str) -> Scope:
-    caller = Visitor(org, "docs", owner)
-    return authorize(caller, Action.READ, own(caller))
-
-
-def leading_keys(org: str, owner: str, name: str) -> set[str]:
-    """Return the partition of every key that can be made from a scope."""
-    of = scope(org, owner)
-    made = (
-        keys.conversation_row(of, name),
-        keys.message_row(of, name, 1),
-        keys.pointer_row(of, name),
-        *(keys.fact_row(of, state, name) for state in FactState),
-        keys.job_row(of, name),
-        keys.file_row(of, name),
-        keys.import_row(of, name),
-        keys.block_row(of, name, 1),
-        keys.work_row(of, name, Purpose.TITLE),
-        keys.erased_row(of),
-        keys.gone_row(of, name),
-        keys.diagnosis_row(of, name),
-        keys.look_row(of, name, "2026", "0"),
-        keys.membership_row(org, owner),
-        corpus_keys.document_row(of, name),
-        corpus_keys.work_row(of, name),
-        corpus_keys.chunk_row(of, name, name),
-        corpus_keys.places_row(of, name, 1, "0"),
-        corpus_keys.embedding_row(of, name, name),
-    )
-    return {str(key["pk"]["S"]) for key in made}
-
-
-def statements_of_the_tenant_role() -> list[dict[str, Any]]:
-    (policy,) = ROLES["OrganisationRole"]["Policies"]
-    rows: list[dict[str, Any]] = policy["PolicyDocument"]["Statement"]
-    return rows
-
-
-def pattern(text: str, org: str) -> str:
-    """Return what IAM compares with, for a session that bears this tag."""
-    filled = text.replace("${aws:PrincipalTag/org}", org).replace("${!aws:PrincipalTag/org}", org)
-    assert "${aws" not in filled
-    return filled
-
-
-def may_name(org: str, leading_key: str) -> bool:
-    patterns = {
-        wanted
-        for row in statements_of_the_tenant_role()
-        for wanted in row.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", ())
-    }
-    (only,) = patterns
-    return fnmatchcase(leading_key, pattern(only, org))
-
-
-def may_touch(org: str, name: str) -> bool:
-    (resource,) = [row["Resource"]["Sub"] for row in statements_of_the_tenant_role() if "Sub" in row["Resource"]]
-    return fnmatchcase(f"bucket/{name}", pattern(resource.replace("${ConversationsBucket.Arn}", "bucket"), org))
-
-
-orgs = st.from_regex(r"[a-z0-9][a-z0-9-]{0,62}", fullmatch=True)
-names = st.text(min_size=1, max_size=30)
-
-
-@given(org=orgs, owner=names, name=names)
-def test_a_session_may_name_every_key_and_object_of_its_organisation(org: str, owner: str, name: str) -> None:
-    assert all(may_name(org, key) for key in leading_keys(org, owner, name))
-    assert may_touch(org, f"{keys.object_prefix(scope(org, owner))}{name}")
-    assert may_touch(org, f"{corpus_keys.object_prefix(scope(org, owner))}{name}")
-
-
-@given(org=orgs, other=orgs, owner=names, name=names)
-def test_a_session_may_name_no_key_and_no_object_of_another(org: str, other: str, owner: str, name: str) -> None:
-    if org != other:
-        assert not any(may_name(org, key) for key in leading_keys(other, owner, name))
-        assert not may_touch(org, f"{keys.object_prefix(scope(other, owner))}{name}")
-        assert not may_touch(org, f"{corpus_keys.object_prefix(scope(other, owner))}{name}")
-
-
-@pytest.mark.parametrize(("org", "other"), [("acme", "acme-2"), ("a", "aa"), ("acme-2", "acme")])
-def test_names_that_begin_alike_are_kept_apart(org: str, other: str) -> None:
-    assert not any(may_name(org, key) for key in leading_keys(other, "v1", "c1"))
-    assert not may_touch(org, f"{other}/v1/x")
-
-
-def test_a_request_that_names_no_key_is_refused() -> None:
-    for row in statements_of_the_tenant_role():
-        if any(action.startswith("dynamodb:") for action in as_list(row["Action"])):
-            assert row["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"}
-
-
-def test_nobody_gets_a_session_without_the_tag_or_with_another() -> None:
-    (trust,) = ROLES["OrganisationRole"]["AssumeRolePolicyDocument"]["Statement"]
-    assert trust["Condition"] == {
-        "StringLike": {"aws:RequestTag/org": "?*"},
-        "ForAllValues:StringEquals": {"aws:TagKeys": ["org"]},
-    }

@@ -14,10 +14,12 @@ import pytest
 from fencepost.adapters.opensearch import Cluster, Generation, Limits, OpenSearchIndex
 from fencepost.adapters.opensearch.bulk import Bulk
 from fencepost.domain.retrieval import IndexHealth, IndexUnavailable
+from fencepost.domain.terms import terms
 from local.processes import free_port
 from tests import opensearch_double
 from tests.index_entries import DOCUMENTS, MODEL, Owner, chunks, towards
 from tests.opensearch_double import DELAYS, OpenSearchDouble, Waits
+from tests.opensearch_search import ANALYSERS
 
 
 @dataclass
@@ -180,6 +182,32 @@ def test_a_node_without_the_plugins_does_without_their_analysers() -> None:
         double.advance()
         assert chunks(collection.index.lexical(one.scope, DOCUMENTS, "料金の上限")) == ["c1"]
         assert len(double.refused) == 1
+
+
+def test_an_entry_of_a_known_language_is_read_by_that_languages_rules_as_well(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ANALYSERS, "german", lambda text: [word.removesuffix("e") for word in terms(text)])
+    one, text = Owner(), "Die Zäune wurden verkauft."
+    known, unknown = one.entry("known", text, language="de-AT"), one.entry("unknown", text)
+    collection.index.upsert(one.scope, [known, unknown])
+    collection.double.advance()
+    assert chunks(collection.index.lexical(one.scope, DOCUMENTS, "Zäun")) == ["known"]
+    assert set(chunks(collection.index.lexical(one.scope, DOCUMENTS, "Zäune"))) == {"known", "unknown"}
+
+
+def test_what_a_part_of_the_index_finds_is_not_taken_for_all_that_there_is(collection: Collection) -> None:
+    """An erasure would be verified while its entries lie in the other part."""
+    one = Owner()
+    stored = collection.index.upsert(one.scope, [one.entry()])
+    collection.double.failed_shards = 1
+    for ask in (
+        lambda: collection.index.listed(one.scope, None, 10),
+        lambda: collection.index.visible(one.scope, stored),
+        lambda: collection.index.lexical(one.scope, DOCUMENTS, "words"),
+    ):
+        with pytest.raises(IndexUnavailable, match="partial"):
+            ask()
 
 
 def test_a_repeated_request_writes_nothing_twice_where_ids_are_ours() -> None:

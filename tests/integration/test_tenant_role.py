@@ -1,7 +1,7 @@
 """The real stores under the template's own policy, on an emulator that enforces policies.
 
 It resolves no tags inside policies and knows no leading keys of DynamoDB: each organisation gets a role whose policy is
-what AWS makes of the tag, without the condition on leading keys. `infrastructure/test_policies.py` checks those.
+what AWS makes of the tag, without the condition on leading keys. `infrastructure/test_tenant_sessions.py` checks those.
 """
 
 from __future__ import annotations

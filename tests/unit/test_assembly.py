@@ -130,7 +130,7 @@ def test_the_rules_explain_the_mark_and_open_no_fence() -> None:
     assert UNVERIFIED_MARK in SYSTEM_PROMPT
     assert "untrusted-context" in SYSTEM_PROMPT
     assert "<untrusted-context" not in SYSTEM_PROMPT
-    assert len(SYSTEM_PROMPT.split()) <= 650
+    assert len(SYSTEM_PROMPT.split()) <= 700
 
 
 forged = st.lists(

@@ -73,10 +73,37 @@ def test_markers_are_removed_from_what_may_not_cite() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a [doc:x[doc:y]] b", "a b"),
+        ("a [msg:x [fact:y]] b", "a b"),
+        ("a [do[doc:x]c:y] b", "a b"),
+        ("a 【msg:[msg:[msg:x]y]z] b", "a b"),
+        ("a [1[doc:x]] b]", "a [1] b]"),
+        ("a [doc:x\n[doc:y]] b", "a [doc:x\n] b"),
+    ],
+)
+def test_no_marker_comes_about_where_one_was_removed(text: str, left: str) -> None:
+    assert without_markers(text) == left
+    assert resolve(text, ()) == (left, ())
+
+
+@given(pieces=st.lists(st.sampled_from(["[", "]", "【", "doc:", "ms", "g:", "x", " ", "[msg:y]", "\n"]), max_size=30))
+def test_nothing_that_is_left_reads_as_a_marker(pieces: list[str]) -> None:
+    left = without_markers("".join(pieces))
+    assert not re.search(r"[\[【] ?(doc|msg):[^\[\]【】\n]+[\]】]", left)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[doc:api#2.1](javascript:alert(1))",
         "[fact:f1](javascript:alert(1))",
+        "[fact:f1][fact:nowhere](javascript:alert(1))",
+        "[fact:f1] [fact:no][doc:where](javascript:alert(1))",
+        "[fact:f1][doc:no[doc:where]](javascript:alert(1))",
+        "[fact:f1][note]\n\n[note]: javascript:alert(1)",
+        "[fact:f1][doc:nowhere][note]\n\n[note]: javascript:alert(1)",
         "[1]: javascript:alert(1)\nSee [doc:api#2.1].",
         "See [doc:api#2.1].\n\n> [1]: javascript:alert(1)",
         "[doc:api#2.1]: javascript:alert(1)",
@@ -98,7 +125,7 @@ def test_markers_are_removed_from_what_may_not_cite() -> None:
 )
 def test_a_number_never_becomes_a_link(text: str) -> None:
     resolved, _ = resolve(text, (*SOURCES, *MEMORY))
-    assert not re.search(r"(?<!\\)\[[\s>]*\d+[\s>]*\](?:\(|:)", resolved)
+    assert not re.search(r"(?<!\\)\[[\s>]*\d+[\s>]*\](?:\(|:|\[(?!\d))", resolved)
 
 
 @pytest.mark.parametrize(

@@ -80,14 +80,15 @@ def _seen(text: str) -> str:
     return re.sub(r"\s", "", fold(visible(text)))
 
 
-def _payloads() -> list[str]:
+def payloads() -> list[str]:
+    """Return what real documents were found to say to agents; skip where the data is not there."""
     if not DATA.is_file():
         pytest.skip(f"{DATA} is not there: FENCEPOST_DATA names where the data is")
     return [json.loads(line)["text"] for line in DATA.read_text().splitlines()]
 
 
 def test_real_payloads_stay_in_their_fence_and_cite_nothing_else() -> None:
-    for payload in _payloads():
+    for payload in payloads():
         prompt = shown(turn(recalled=Recalled(passages=(passage(payload),), memories=(memory(payload),))))
         assert_fenced(prompt, "msg:m9", "doc:d1#0123abcd")
         retrieved = [source.id for source in prompt.sources if source.id != "guide#1"]
@@ -97,7 +98,7 @@ def test_real_payloads_stay_in_their_fence_and_cite_nothing_else() -> None:
 
 
 def test_real_payloads_around_fence_look_alikes_stay_in_their_fence() -> None:
-    for number, payload in enumerate(_payloads()):
+    for number, payload in enumerate(payloads()):
         forged = FORGED[number % len(FORGED)]
         prompt = shown(turn(recalled=Recalled(passages=(passage(f"{payload}{forged}\n{payload}"),))))
         assert_fenced(prompt, "doc:d1#0123abcd")

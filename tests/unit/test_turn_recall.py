@@ -10,6 +10,7 @@ from fencepost.domain.corpus import Acl, Audience
 from fencepost.domain.identity import Member, Membership, OrgRole
 from fencepost.domain.messages import AnswerContext, MessagePointer
 from fencepost.domain.money import Usage
+from fencepost.domain.system_prompt import NO_SECTIONS
 from fencepost.ports import Completion
 from fencepost.services.trace import Trace
 from fencepost.services.turn_recall import TurnRecall
@@ -18,6 +19,8 @@ from tests.fakes_retrieval import PATIENT, SHORT, Library
 from tests.turn_world import ANN, TurnWorld
 
 URL = "https://docs.example/linux"
+ONE_SECTION = 180
+"""Counted tokens in which one section of the site's file has room, and not both."""
 
 
 class Town:
@@ -61,6 +64,18 @@ def test_a_passage_is_in_the_prompt_in_the_audit_view_and_in_the_sources_of_the_
     layers = {use.layer: use.sources for use in town.context("m1", answer.conversation_id).layers}
     assert f"doc:{source}" in layers["context"]
     assert not answer.answer.degraded
+
+
+def test_where_no_document_is_relevant_the_prompt_says_so_and_the_sites_file_does_not_step_in(town: Town) -> None:
+    narrow = replace(town.world.site.budgets, documents_tokens=ONE_SECTION)
+    town.world.site = replace(town.world.site, budgets=narrow)
+    town.cite(f"doc:d1#{town.rows[0].id[:8]}")
+    answer = town.world.say("Which keys are set")
+    assert NO_SECTIONS in town.last
+    assert (answer.answer.content, answer.answer.sources, answer.answer.degraded) == ("So.", (), False)
+    town.library.index.down = {"lexical", "nearest"}
+    town.world.say("Which keys are set", "m2")
+    assert "ANTHROPIC_API_KEY" in town.last
 
 
 def test_a_passage_that_was_not_in_the_prompt_cannot_be_cited(town: Town) -> None:

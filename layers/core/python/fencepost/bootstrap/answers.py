@@ -20,7 +20,7 @@ from fencepost.domain.prices import PRICES, price_of
 from fencepost.domain.screening import compile_patterns
 from fencepost.domain.sections import split_document
 from fencepost.domain.sites import Site
-from fencepost.domain.stack import Budgets
+from fencepost.domain.stack import Budgets, most_tokens
 from fencepost.ports import Events, Keys, Ledger
 from fencepost.services.billing import Billing
 from fencepost.services.completion import PaidModel
@@ -126,7 +126,6 @@ def _ledger(settings: Settings, deployment: Ledger, site: Site, kept: Callable[[
 
 
 def _answer(site: Site) -> MicroDollars:
-    """Return what an answer may cost whose prompt fills all of its layers."""
-    own = site.budgets
-    layers = own.facts_tokens + own.summary_tokens + own.history_tokens + own.documents_tokens + own.memory_tokens
-    return worst_case(price_of(site.model), layers, own.max_output_tokens)
+    """Return what an answer may cost, whatever its prompt holds."""
+    most = most_tokens(site.budgets, site.product_prompt)
+    return worst_case(price_of(site.model), most, site.budgets.max_output_tokens)

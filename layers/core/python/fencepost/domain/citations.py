@@ -18,7 +18,7 @@ from fencepost.domain.links import is_web_address, plain_text
 from fencepost.domain.markdown import scan
 
 _KINDS = "doc|file|fact|summary|msg"
-_MARKER = re.compile(rf"[ \t]?[\[【] ?((?:{_KINDS}):[^\[\]【】\n]{{1,400}})[\]】](?=(\()?)")
+_MARKER = re.compile(rf"[ \t]?[\[【] ?((?:{_KINDS}):[^\[\]【】\n]{{1,400}})[\]】](?=(\(|\[(?! ?(?:{_KINDS}):))?)")
 _ID = re.compile(rf"\s*(?:({_KINDS}):)?\s*([^,;]*[^,;\s])")
 _UNFINISHED = re.compile(rf"[ \t]?[\[【] ?(?:{_KINDS}):[^\[\]【】\n]{{0,400}}\Z")
 # `[1]: address` would make links of our numbers wherever a paragraph can begin: after list and quotation marks in any
@@ -30,6 +30,9 @@ _DEFINITION = re.compile(
 # Where one of these stands, a renderer may see no code between two fences: HTML swallows an opening one, and a list
 # that ends takes the block in it along.
 _DOUBTFUL = re.compile(r"^(?:[ \t>*+-]*<[A-Za-z!?/]|[ \t]+(?:```|~~~))", re.MULTILINE)
+# A marker up to its closing bracket, where a text is cut before each of its brackets.
+_OPENED = re.compile(rf"[\[【] ?(?:{_KINDS}):[^\[\]【】\n]{{1,400}}")
+_AT_BRACKETS = re.compile(r"(?=[\[\]【】])")
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -49,13 +52,31 @@ def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ..
         source that is no section of the documentation, or has no web address, is returned with an empty one.
     """
     numbering = _Numbering(sources)
-    parts = [(part if code else _MARKER.sub(numbering.marker, part), code) for part, code in _parts(text)]
+    parts = [
+        (part if code else without_markers(_MARKER.sub(numbering.marker, part)), code) for part, code in _parts(text)
+    ]
     return _without_definitions(parts), tuple(_inert(source) for source in numbering.cited)
 
 
 def without_markers(text: str) -> str:
-    """Return a text without anything that reads as a citation marker, whatever it names."""
-    return _MARKER.sub("", text)
+    """Return a text without anything that reads as a citation marker, whatever it names.
+
+    Nor does one come about where one was: what a marker stood inside of is looked at again as the text it then is.
+    """
+    kept = [""]
+    for piece in _AT_BRACKETS.split(text):
+        if piece[:1] in ("]", "】") and _OPENED.fullmatch(kept[-1]):
+            kept.pop()
+            kept[-1] = _joined(kept[-1], piece[1:])
+        else:
+            kept.append(piece)
+    return "".join(kept)
+
+
+def _joined(before: str, after: str) -> str:
+    """Return what stood around a marker: without the space before it, but apart where that would make a link."""
+    parting = " " if after.startswith("(") else ""
+    return f"{before[:-1] if before.endswith((' ', '\t')) else before}{parting}{after}"
 
 
 class _Numbering:
@@ -74,11 +95,11 @@ class _Numbering:
         """Return what stands for a marker in the answer."""
         ids = [source_id for source_id in _ids(match[1]) if source_id in self._known]
         numbers = [self._numbers.setdefault(source_id, len(self._numbers) + 1) for source_id in ids]
-        if not numbers:
-            return ""
-        space = match[0][: len(match[0]) - len(match[0].lstrip())]
-        # A bracket right after would make a link of it.
+        # An address or a label right after would make a link of it, or of the number before it.
         parting = " " if match[2] else ""
+        if not numbers:
+            return parting
+        space = match[0][: len(match[0]) - len(match[0].lstrip())]
         return space + "".join(f"[{number}]" for number in dict.fromkeys(numbers)) + parting
 
 

@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from fencepost.domain.citations import without_markers
 from fencepost.domain.retrieval import Vector
+from fencepost.domain.text import normalise
 
 BACK: Final = 12
 """Messages: how far behind the last one that it knows a job looks for changes. Who changes an older one says so."""
@@ -46,6 +48,14 @@ class PartRow:
     def chunk(self) -> str:
         """What its entry names as its row: `<message>#<number>`."""
         return f"{self.message}#{self.number}"
+
+
+def words_of(content: str, start: int, end: int) -> str:
+    """Return what a span of a message's content says, as it is found and shown.
+
+    Whoever wrote it, nothing in it is hidden, and nothing reads as a citation, not even once it is normalised.
+    """
+    return without_markers(normalise(content[start:end])).strip()
 
 
 def message_of(chunk: str) -> str:

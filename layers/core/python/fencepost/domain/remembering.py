@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fencepost.domain.chunking import Bounds, cut
-from fencepost.domain.citations import without_markers
 from fencepost.domain.identity import Scope
 from fencepost.domain.languages import language_of
 from fencepost.domain.messages import Message, MessageStatus
 from fencepost.domain.ranking.fields import REACH, Fields, Said, blended, message_fields
-from fencepost.domain.remembered import PartRow
+from fencepost.domain.remembered import PartRow, words_of
 from fencepost.domain.retrieval import IndexEntry, Vector
 
 type Place = tuple[int, int]
@@ -169,8 +168,8 @@ def parts_of(message: Message, kept_from: int, cutter: Cut) -> tuple[Part, ...]:
         return ()
     day, pieces = message.created_at.date(), list[Part]()
     for number, (start, end) in enumerate(cutter(message.content)):
-        words = without_markers(message.content[start:end]).strip()
-        pieces.append(Part(message.id, message.seq, number, start, end, Said(words, day)))
+        said = Said(words_of(message.content, start, end), day)
+        pieces.append(Part(message.id, message.seq, number, start, end, said))
     return tuple(piece for piece in pieces if piece.said.words)
 
 

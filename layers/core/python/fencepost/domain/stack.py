@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from fencepost.domain.conversation import Role
+from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS, Role
 from fencepost.domain.documents import DocumentSet, Section, marker_id
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.excerpts import (
@@ -35,7 +35,7 @@ from fencepost.domain.messages import LayerName, LayerUse
 from fencepost.domain.prompt import Block, Prompt, PromptTurn
 from fencepost.domain.sites import MEMORY_TOKENS, LayerBudgets
 from fencepost.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
-from fencepost.domain.tokens import REQUEST_TOKENS, TURN_TOKENS
+from fencepost.domain.tokens import BLOCK_TOKENS, CHARACTER_TOKENS, REQUEST_TOKENS, TURN_TOKENS
 
 CONTEXT_TOKENS = 200_000
 """The context window of the smallest model in use: layers give way to stay inside it."""
@@ -108,6 +108,19 @@ def assemble(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> Pr
         max_output_tokens=budgets.max_output_tokens,
         layers=uses,
     )
+
+
+def most_tokens(budgets: LayerBudgets, product_prompt: str) -> int:
+    """Return an upper bound on the input of a site's turn: all layers full, and the longest message.
+
+    The whole documentation and what was retrieved, files among it, each stay within the budget of documents.
+    """
+    rules = (SYSTEM_PROMPT, product_rules(product_prompt), STORED_TURNS)
+    framed = REQUEST_TOKENS + sum(map(block_tokens, rules))
+    message = TURN_TOKENS + BLOCK_TOKENS + MAX_MESSAGE_CHARACTERS * CHARACTER_TOKENS
+    documents = budgets.documents_tokens + max(budgets.documents_tokens, NOTICE.tokens)
+    remembered = budgets.facts_tokens + budgets.summary_tokens + budgets.history_tokens + budgets.memory_tokens
+    return min(framed + message + documents + remembered, CONTEXT_TOKENS - budgets.max_output_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

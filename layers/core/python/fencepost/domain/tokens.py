@@ -18,6 +18,9 @@ TURN_TOKENS = 16
 BLOCK_TOKENS = 8
 """What it may add around each block of text inside the system prompt or a message."""
 
+CHARACTER_TOKENS = 4
+"""The most that a character counts in a text that is normalised: UTF-8 has no longer ones."""
+
 
 def count_tokens(text: str) -> int:
     """Return an upper bound on the tokens of `text`, without framing.

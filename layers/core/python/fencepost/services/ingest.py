@@ -110,11 +110,16 @@ class IngestService:
             current = replace(named, state=DocumentState.READY, error=None, checked_at=self.clock())
             return self._change(scope, document, current)
         version = document.version + 1
-        if source:
-            self.blobs.put(scope, objects.document_raw(document.id, version), source.raw, _RAW)
-        self.blobs.put(scope, objects.document_text(document.id, version), text.encode(), _TEXT)
+        self._store(scope, document, version, source, text)
         begun = replace(named, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
         return self._change(scope, document, begun)
+
+    def _store(self, scope: Scope, document: Document, version: int, source: Source | None, text: str) -> None:
+        """Store a version's objects. What its address says has not changed moves on from the version before."""
+        raw = source.raw if source else self.blobs.get(scope, objects.document_raw(document.id, document.version))
+        if raw is not None:
+            self.blobs.put(scope, objects.document_raw(document.id, version), raw, _RAW)
+        self.blobs.put(scope, objects.document_text(document.id, version), text.encode(), _TEXT)
 
     def _is_current(self, document: Document, text: str) -> bool:
         """Tell whether the version that is found says just this, to the same readers, and nothing is left to clean.

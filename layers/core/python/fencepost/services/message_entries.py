@@ -60,10 +60,11 @@ class MessageEntries:
     def compare(self, scope: Scope, conversation: Conversation) -> None:
         """Remove entries of which no row knows, and have entries made anew that are not there.
 
-        An entry that is listed late is taken for missing: it is made twice then, and the older one goes.
+        An entry that is listed late is taken for missing: it is made twice then, and the older one goes. Entries are
+        listed before rows are read: a conversation that is erased and comes back meanwhile loses none of its own.
         """
-        rows = self.parts.parts(scope, conversation.id)
         listed = self._listed(scope, conversation.id)
+        rows = self.parts.parts(scope, conversation.id)
         self._delete(scope, sorted(listed.keys() - set(entries_of(rows))))
         lost = [row for row in rows if row.version and not _is_of(row, listed.get(row.stored_id))]
         kept = [replace(row, version=0) for row in lost if row.seq >= conversation.kept_from]

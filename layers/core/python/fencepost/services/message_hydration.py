@@ -9,15 +9,13 @@ from functools import partial
 from typing import Final
 
 from fencepost.domain.archives import is_kept
-from fencepost.domain.citations import without_markers
 from fencepost.domain.conversation import Role
 from fencepost.domain.identity import Scope
 from fencepost.domain.links import plain_text
 from fencepost.domain.messages import Conversation, Message, MessageStatus
 from fencepost.domain.ranking.fusion import Key, key_of
-from fencepost.domain.remembered import PartRow, message_of, number_of
+from fencepost.domain.remembered import PartRow, message_of, number_of, words_of
 from fencepost.domain.retrieval import Hit, Passage
-from fencepost.domain.text import normalise
 from fencepost.parallel import started
 from fencepost.ports import Clock, ConversationStore, HitRows, MessageHits, PartPlace
 from fencepost.services.hydration import Hydrated
@@ -31,7 +29,7 @@ _SPEAKERS: Final = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
 
 
 class _Fate(Enum):
-    """What becomes of a hit. One that waits is neither shown nor removed: it is not said yet, or on its way out."""
+    """What becomes of a hit. One that waits is neither shown nor removed: it is not written yet, or on its way out."""
 
     SHOWN = auto()
     WAITS = auto()
@@ -99,11 +97,12 @@ class MessagePassages:
 
 
 def _known(hit: Hit, part: PartRow | None) -> _Fate:
-    """Show what its part's row knows: that entry, the one before it, or another of the same making."""
-    if part is None or part.chunk != hit.chunk:
-        return _Fate.WAITS
-    known = hit.version == part.version or hit.stored_id in {part.stored_id, part.stale_id}
-    return _Fate.SHOWN if known else _Fate.WAITS
+    """Show what has a row, by whichever entry it was found.
+
+    An index lists what was replaced for a while, and of two entries the ranking knows no newer one. The words are those
+    of the message in any case.
+    """
+    return _Fate.SHOWN if part and part.chunk == hit.chunk else _Fate.WAITS
 
 
 def _place(hit: Hit) -> PartPlace | None:
@@ -133,8 +132,7 @@ def _worded(passage: Passage, message: Message) -> Passage:
     """Return a passage with the words of its message, and who said them when."""
     start, end = passage.span or (0, len(message.content))
     said = f"{message.created_at.date().isoformat()}, {_SPEAKERS[message.role]}"
-    text = normalise(without_markers(message.content[start:end])).strip()
-    return replace(passage, text=text, title=f"{passage.title}, {said}")
+    return replace(passage, text=words_of(message.content, start, end), title=f"{passage.title}, {said}")
 
 
 def _title(conversation: Conversation) -> str:

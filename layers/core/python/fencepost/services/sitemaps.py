@@ -54,8 +54,12 @@ class Sitemaps:
                 yield self._job(scope, child.id, Purpose.INGEST)
 
     def _in_step(self, scope: Scope, sitemap: Document, child: Document) -> Document:
-        """Give a page its sitemap's rights. One that was removed comes back with the next reading of the sitemap."""
-        wanted = replace(child, acl=sitemap.acl, site=sitemap.site, refresh_hours=sitemap.refresh_hours)
+        """Give a page its sitemap's rights, and its language where it has one.
+
+        A page that was removed comes back with the next reading of the sitemap.
+        """
+        ruled = replace(child, acl=sitemap.acl, site=sitemap.site, refresh_hours=sitemap.refresh_hours)
+        wanted = replace(ruled, language=sitemap.language or child.language)
         if wanted == child or child.state is DocumentState.REMOVED:
             return child
         after = replace(wanted, state=DocumentState.QUEUED, updated_at=self.clock())

@@ -103,25 +103,32 @@ class Sources:
         return raw
 
     def _fetched(self, fetcher: DocumentFetcher, document: Document) -> Source | None:
-        # What was read and never became a whole version must be read again.
-        settled = document.version == document.next_version
-        known = Validators(document.etag or None, document.modified or None) if settled else _NONE
-        fetched = _fetch(fetcher, document.source, known)
+        fetched = _fetch(fetcher, document.source, _known(document))
         if fetched is None:
             return None
         raw, kind = fetched.text.encode(), _kind(fetched, document)
         return Source(raw, kind, self.reader.read(raw, kind), fetched.validators)
 
-    def _sitemap(self, document: Document) -> Source:
-        sitemap = _required(_fetch(self.sitemaps, document.source, _NONE))
-        pages = locations(sitemap, document.source, MAX_PAGES)
-        if is_index(sitemap):
-            parts = locations(sitemap, document.source, MAX_SITEMAPS)
+    def _sitemap(self, document: Document) -> Source | None:
+        fetched = _fetch(self.sitemaps, document.source, _known(document))
+        if fetched is None:
+            return None
+        pages, validators = locations(fetched.text, document.source, MAX_PAGES), fetched.validators
+        if is_index(fetched.text):
+            parts = locations(fetched.text, document.source, MAX_SITEMAPS)
             pages = tuple(dict.fromkeys(page for part in parts for page in self._pages_of(part)))[:MAX_PAGES]
-        return Source(sitemap.encode(), DocumentKind.TEXT, Readable("\n".join(pages)))
+            # An index that has not changed says nothing of its parts.
+            validators = _NONE
+        return Source(fetched.text.encode(), DocumentKind.TEXT, Readable("\n".join(pages)), validators)
 
     def _pages_of(self, part: str) -> tuple[str, ...]:
         return locations(_required(_fetch(self.sitemaps, part, _NONE)), part, MAX_PAGES)
+
+
+def _known(document: Document) -> Validators:
+    """Return what a source is asked with. What was read and never became a whole version must be read again."""
+    settled = document.version == document.next_version
+    return Validators(document.etag or None, document.modified or None) if settled else _NONE
 
 
 def _fetch(fetcher: DocumentFetcher, url: str, known: Validators) -> RawDocument | None:

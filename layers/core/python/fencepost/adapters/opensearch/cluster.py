@@ -81,9 +81,17 @@ class Cluster:
             raise unavailable(error) from None
 
     def search(self, name: str, body: Answer, seconds: float) -> Answer:
-        """Search an index, or what an alias stands for. Errors are those of `call`."""
+        """Search an index, or what an alias stands for.
+
+        Raises:
+            IndexUnavailable: as `call`; or not all of the index answered. Who compares, or verifies an erasure, would
+                take what is not there for gone.
+        """
         params = {"request_timeout": self.patience(seconds)}
-        return self.call(lambda client: _answer(client.search(body=body, index=name, params=params)))
+        answer = self.call(lambda client: _answer(client.search(body=body, index=name, params=params)))
+        if "hits" not in answer or answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+            raise IndexUnavailable("partial")
+        return answer
 
     def request(self, method: str, path: str, body: Answer | None = None) -> Answer:
         """Ask what the library has no shorter way for. Errors are those of `call`."""
