@@ -204,6 +204,7 @@ def turning() -> Iterator[Turning]:
     """Start the local cloud, and build the chat function in this process from its deployed environment."""
     os.environ.update(emulator.CREDENTIALS)
     with tempfile.TemporaryDirectory() as folder, started(StateFolder(Path(folder)), 0, WIDE, print) as cloud:
+        rest(cloud)
         token, visitor_id = new_visitor(cloud)
         os.environ.update(environment(cloud, "ChatFunction"), AWS_ENDPOINT_URL=cloud.emulator.endpoint_url)
         # The emulator takes seconds to look through ten thousand rows, and is what is waited for, not what is measured.
@@ -213,6 +214,13 @@ def turning() -> Iterator[Turning]:
         with contextlib.redirect_stdout(log):
             handler = chat_handler()
         yield Turning(cloud, handler, meter, token, authorize(visitor, Action.CHAT, own(visitor)), log)
+
+
+def rest(cloud: Cloud) -> None:
+    """Let no job follow from what is written: it would share the processors with what is measured."""
+    client = cloud.emulator.client("lambda")
+    for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
+        client.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
 
 
 def new_visitor(cloud: Cloud) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def test_what_was_said_elsewhere_is_in_the_prompt_in_the_audit_view_and_can_be_c
 
 
 def test_the_rules_say_what_such_a_fence_is() -> None:
-    assert "a message of another conversation with this same visitor (`msg:`)" in SYSTEM_PROMPT
+    assert "a message of another conversation with this visitor (`msg:`)" in SYSTEM_PROMPT
 
 
 def test_a_memory_that_was_not_in_the_prompt_cannot_be_cited(town: Town) -> None:
