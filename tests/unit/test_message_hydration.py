@@ -45,25 +45,18 @@ def shown(diary: Diary, found: list[Hit] | None = None) -> list[Passage]:
     return list(diary.hydrator().finish(ANN, passages))
 
 
-def test_a_memory_leads_back_to_its_message_and_says_who_said_it_where_and_when(diary: Diary) -> None:
+def test_a_memory_leads_back_to_its_message_and_says_who_said_it_and_when(diary: Diary) -> None:
     question, answer = shown(diary)
     assert (question.id, question.kind, question.parent) == ("msg:c1-q1", "message", "c1")
-    assert (question.text, question.title, question.url) == (ASKED, "Trip, 2026-03-01, visitor", "")
-    assert (answer.id, answer.text, answer.title) == ("msg:c1-q1.1", ANSWERED, "Trip, 2026-03-01, assistant")
+    assert (question.text, question.title, question.url) == (ASKED, "Earlier conversation, 2026-03-01, visitor", "")
+    assert (answer.id, answer.text) == ("msg:c1-q1.1", ANSWERED)
+    assert answer.title == "Earlier conversation, 2026-03-01, assistant"
     assert answer.span == (0, len(ANSWERED))
 
 
-def test_a_conversation_without_a_title_has_one(diary: Diary) -> None:
-    diary.change(ANN, "c1", title="")
-    assert shown(diary)[0].title == "Conversation, 2026-03-01, visitor"
-
-
-def test_titles_are_plain_and_leave_room_for_who_and_when(diary: Diary) -> None:
-    diary.change(ANN, "c1", title="[x](javascript:alert(1)) <b>" + "long " * 60)
-    title = shown(diary)[0].title
-    assert not set("[]<>`").intersection(title)
-    assert title.endswith(", 2026-03-01, visitor")
-    assert len(title) <= 120
+def test_the_title_of_the_conversation_is_not_handed_on(diary: Diary) -> None:
+    diary.change(ANN, "c1", title="I drive a red van")
+    assert shown(diary)[0].title == "Earlier conversation, 2026-03-01, visitor"
 
 
 def test_all_rows_are_read_in_one_step(diary: Diary) -> None:
@@ -174,7 +167,7 @@ class TestElsewhere:
 
     def test_its_words_are_read_at_the_end(self, away: Diary) -> None:
         assert [passage.text for passage in shown(away)] == [ASKED, ANSWERED]
-        assert [passage.title for passage in shown(away)][1] == "Trip, 2026-03-01, assistant"
+        assert [passage.title for passage in shown(away)][1] == "Earlier conversation, 2026-03-01, assistant"
 
     def test_what_is_not_there_is_left_out(self, away: Diary) -> None:
         passages = tuple(hydrated(away).passages.values())

@@ -68,12 +68,12 @@ def test_what_was_said_elsewhere_is_in_the_prompt_in_the_audit_view_and_can_be_c
     town.cite("msg:earlier-q1")
     answer = town.world.say(QUESTION)
     memory, *_, message = town.last
-    assert f'source="msg:earlier-q1" title="Plans, 2026-03-01, visitor">\n{SAID}\n</{TAG}>' in memory
+    assert f'source="msg:earlier-q1" title="Earlier conversation, 2026-03-01, visitor">\n{SAID}\n</{TAG}>' in memory
     assert message == QUESTION
     layers = {use.layer: use.sources for use in town.context(answer.conversation_id).layers}
     assert sorted(layers["memory"]) == ["msg:earlier-q1", "msg:earlier-q1.1"]
     (cited,) = answer.answer.sources
-    assert (cited.id, cited.title, cited.url) == ("msg:earlier-q1", "Plans, 2026-03-01, visitor", "")
+    assert (cited.id, cited.title, cited.url) == ("msg:earlier-q1", "Earlier conversation, 2026-03-01, visitor", "")
     assert cited.span == (0, len(SAID))
     assert answer.answer.content == "Marzipan [1]."
     assert not answer.answer.degraded

@@ -11,8 +11,7 @@ from typing import Final
 from fencepost.domain.archives import is_kept
 from fencepost.domain.conversation import Role
 from fencepost.domain.identity import Scope
-from fencepost.domain.links import plain_text
-from fencepost.domain.messages import Conversation, Message, MessageStatus
+from fencepost.domain.messages import Message, MessageStatus
 from fencepost.domain.ranking.fusion import Key, key_of
 from fencepost.domain.remembered import PartRow, message_of, number_of, words_of
 from fencepost.domain.retrieval import Hit, Passage
@@ -20,9 +19,9 @@ from fencepost.parallel import started
 from fencepost.ports import Clock, ConversationStore, HitRows, MessageHits, PartPlace
 from fencepost.services.hydration import Hydrated
 
-UNTITLED: Final = "Conversation"
-TITLE_CHARACTERS: Final = 80
-"""Of a conversation's title: day and speaker follow it."""
+TITLE: Final = "Earlier conversation"
+"""Day and speaker follow it. The conversation's own title is made of its words: in the sources of answers elsewhere it
+would outlive it."""
 
 _SAID: Final = frozenset({MessageStatus.ANSWERED, MessageStatus.COMPLETE})
 _SPEAKERS: Final = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
@@ -119,7 +118,7 @@ def _passage(key: Key, place: PartPlace, rows: HitRows) -> Passage:
         kind="message",
         parent=conversation_id,
         chunk=chunk,
-        title=_title(rows.conversations[conversation_id]),
+        title=TITLE,
         url="",
         text="",
         span=(part.start, part.end),
@@ -133,7 +132,3 @@ def _worded(passage: Passage, message: Message) -> Passage:
     start, end = passage.span or (0, len(message.content))
     said = f"{message.created_at.date().isoformat()}, {_SPEAKERS[message.role]}"
     return replace(passage, text=words_of(message.content, start, end), title=f"{passage.title}, {said}")
-
-
-def _title(conversation: Conversation) -> str:
-    return plain_text(conversation.title)[:TITLE_CHARACTERS] or UNTITLED
