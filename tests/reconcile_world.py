@@ -37,6 +37,7 @@ from tests.fakes_conversations import FakeConversations, Owned, Shelf, owned
 from tests.fakes_corpus import operator
 from tests.fakes_directory import FakeDirectory
 from tests.fakes_index import FakeEmbedder
+from tests.fakes_memories import FakeMessageHits
 from tests.fakes_memory import FakeJobs
 from tests.fakes_parts import FakeParts
 from tests.fakes_reconcile import FakeReconcileStore, FakeRoll, RandomFaults
@@ -82,6 +83,7 @@ class ReconcileWorld:
             conversations=self.conversations,
             parts=self.parts,
             remembered=self.parts,
+            messages=FakeMessageHits(self.shelf, self.parts, self.faults),
             model=self.model,
             clock=self.clock,
         )
@@ -236,6 +238,11 @@ class ReconcileWorld:
             for one, entry in self.index.entries.items()
             if entry.kind == "message"
         }
+        for place, rows in self.parts.rows.items():
+            # Of a conversation that never had any, nobody can tell whether it should.
+            if rows and (talk := self.shelf.conversations.get(place)):
+                said = {message.seq for message in self.shelf.messages[place] if message.seq >= talk.kept_from}
+                assert said == {seq for seq, _ in rows}
 
     def _current(self, org: str, row: Document) -> Iterator[ChunkRow]:
         if row.state is DocumentState.REMOVED:

@@ -11,6 +11,7 @@ import pytest
 from fencepost.domain.corpus import DocumentState
 from fencepost.domain.errors import FencepostError
 from fencepost.domain.jobs import OPERATOR, Purpose
+from fencepost.domain.messages import MessageStatus
 from fencepost.domain.reconciling import SETTLES, Finding
 from tests.fakes import Fault
 from tests.fakes_conversations import owned
@@ -235,3 +236,24 @@ def test_a_conversation_that_is_gone_meanwhile_is_nobodys_to_repair(world: Recon
     world.erase(owned(owner_scope("acme", "v1"), "c1"))
     world.settle()
     assert not world.index.of("c1")
+
+
+def test_messages_whose_job_was_lost_are_remembered_after_all(world: ReconcileWorld) -> None:
+    world.say("And the winch?", "Grease it.")
+    world.queue.jobs.clear()
+    expect(world, {Finding.ROW_WITHOUT_VECTOR: 1}, REMEMBER)
+
+
+def test_a_question_that_waits_and_an_answer_without_words_are_missed_by_nobody(world: ReconcileWorld) -> None:
+    world.say("And the winch?", "[doc:start#1]")
+    place = owned(owner_scope("acme", "v1"), "c1")
+    world.shelf.messages[place][-2] = replace(world.shelf.messages[place][-2], status=MessageStatus.PENDING)
+    world.queue.jobs.clear()
+    assert (world.found(), world.queued()) == (FOUND(), [])
+
+
+def test_where_nothing_is_remembered_nothing_is_missed(world: ReconcileWorld) -> None:
+    place = owned(owner_scope("acme", "v1"), "c1")
+    world.remember.entries.forget_all(owner_scope("acme", "v1"), "c1")
+    assert world.shelf.messages[place]
+    assert (world.found(), world.queued()) == (FOUND(), [])

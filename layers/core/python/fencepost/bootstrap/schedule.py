@@ -43,6 +43,7 @@ def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: 
         conversations=reached.conversations,
         parts=reached.parts,
         remembered=reached.remembered,
+        messages=reached.message_hits,
         model=embedder_of(settings).model.name,
         clock=utc_now,
     )

@@ -158,13 +158,17 @@ def spans(text: str, count: Callable[[str], int], bounds: Bounds) -> Sequence[Sp
     return tuple((piece.start, piece.end) for piece in cut(text, count, bounds, language_of(text)))
 
 
-def parts_of(message: Message, kept_from: int, cutter: Cut) -> tuple[Part, ...]:
-    """Return a message's parts; none of one that is not to be found.
+def is_remembered(message: Message, kept_from: int) -> bool:
+    """Tell whether a message is to be found, where it has words: an answered question, or an answer that stands."""
+    return message.status in _SETTLED and message.seq >= kept_from
 
-    Found are questions that were answered and answers that stand, without their citation markers. A part without
-    words is none.
+
+def parts_of(message: Message, kept_from: int, cutter: Cut) -> tuple[Part, ...]:
+    """Return a message's parts, without citation markers; none of one that is not to be found.
+
+    A part without words is none.
     """
-    if message.status not in _SETTLED or message.seq < kept_from:
+    if not is_remembered(message, kept_from):
         return ()
     day, pieces = message.created_at.date(), list[Part]()
     for number, (start, end) in enumerate(cutter(message.content)):

@@ -27,11 +27,15 @@ from fencepost.domain.reconciling import (
     of_part,
     row_finding,
 )
-from fencepost.domain.remembered import PartRow
+from fencepost.domain.remembered import PartRow, words_of
+from fencepost.domain.remembering import is_remembered
 from fencepost.ports import (
     Clock,
     ConversationStore,
     CorpusStore,
+    HitRows,
+    MessageHits,
+    PartPlace,
     PartStore,
     RememberedConversations,
     Stored,
@@ -46,6 +50,8 @@ ROWS: Final = 200
 """Rows of chunks that are looked at together."""
 CONVERSATIONS: Final = 10
 """Conversations that are looked at together."""
+_LAST: Final = 2
+"""Messages of a conversation that are looked for: a job that comes as far has looked at all before them."""
 _REMEMBERED: Final = 500
 """Conversations whose rows are remembered while a page, or the next, comes back to them."""
 
@@ -79,6 +85,7 @@ class Sides:
     conversations: ConversationStore
     parts: PartStore
     remembered: RememberedConversations
+    messages: MessageHits
     model: str
     clock: Clock
 
@@ -187,7 +194,25 @@ class Comparison:
             for part in talk.parts.values()
             if talk.row and (finding := self._of_part(part, talk.row, visible))
         ]
+        found += [
+            (Finding.ROW_WITHOUT_VECTOR, self._message_job(*pair, talk.row))
+            for pair, talk in settled.items()
+            if talk.row and self._is_behind(*pair, talk.row, talk.parts)
+        ]
         return _looked(found, _after(progress, page.next_key, None))
+
+    def _is_behind(self, owner: str, conversation_id: str, row: Conversation, parts: Mapping[str, PartRow]) -> bool:
+        """Tell whether the last messages have no parts: their job was lost, and no turn has brought another.
+
+        Where nothing of a conversation has parts, its site may remember nothing.
+        """
+        known = {part.seq for part in parts.values()}
+        places = [(conversation_id, seq, 0) for seq in range(max(1, row.next_seq - _LAST), row.next_seq)]
+        missing = [place for place in places if place[1] not in known] if known else []
+        if not missing:
+            return False
+        rows = self._ask().messages.hydrate(self._owner(owner), missing)
+        return any(_is_to_be_found(place, rows, row.kept_from) for place in missing)
 
     def _of_part(self, part: PartRow, conversation: Conversation, visible: frozenset[str]) -> Finding | None:
         if part.seq < conversation.kept_from:
@@ -226,6 +251,14 @@ class Comparison:
     def _owner(self, owner: str) -> Scope:
         org = self._scope.org
         return authorize(Operator(org), Action.READ, Resource(org, owner))
+
+
+def _is_to_be_found(place: PartPlace, rows: HitRows, kept_from: int) -> bool:
+    """Tell whether a message has words for the index. Of one that has moved to S3 nothing is told here."""
+    message = rows.messages.get(place[:2])
+    if message is None or not is_remembered(message, kept_from):
+        return False
+    return place[:2] in rows.apart or bool(words_of(message.content, 0, len(message.content)))
 
 
 def _finding(entry: Stored, known: Known | None) -> Finding | None:
