@@ -1,7 +1,8 @@
 """A town in memory: people, organisations, turns and jobs, and a watch over every prompt.
 
 Everything that anybody says holds a marker of their own. The watched model repeats all markers that it is shown, so
-that words which leaked once go on leaking, through history, summaries and facts, into prompts that come much later.
+that words which leaked once go on leaking, through history, summaries, facts and memories, into prompts that come much
+later.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.chat_world import MODEL
 from tests.fakes_conversations import owned
 from tests.fakes_memory import FakeMemory
 from tests.fakes_turns import FakeTurns
+from tests.isolation_memory import TownMemory
 from tests.jobs_world import FakeAsk, JobsWorld
 from tests.turn_world import TurnWorld
 
@@ -73,12 +75,14 @@ class WatchedTown:
         at_work: whose turn or job runs; nobody's prompt is made otherwise.
         permitted: their membership was active when their words were read.
         prompts: how many prompts were watched.
+        last: the words of the last of them.
     """
 
     turns: TurnWorld = field(default_factory=TurnWorld)
     at_work: Person | None = None
     permitted: bool = False
     prompts: int = 0
+    last: str = ""
     numbers: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
@@ -95,6 +99,8 @@ class WatchedTown:
             memory=self.jobs.memory,
             loaded=self._look,
         )
+        self.memory = TownMemory(world.shelf, world.clock)
+        world.recall = self.memory.recall()
         world.store, world.model.complete = self.store, self._complete  # type: ignore[method-assign]  # the watch
 
     def marker(self, person: Person) -> str:
@@ -121,7 +127,9 @@ class WatchedTown:
         message = f"Please keep in mind {self.marker(person)}."
         request = TurnRequest(message=message, message_id=f"m{next(self.numbers)}", conversation_id=conversation_id)
         with self._working(person), suppress(FencepostError):
-            self.turns.service().answer(self._caller(person), request, Trace())
+            answer = self.turns.service().answer(self._caller(person), request, Trace())
+            # As the table's stream has it done.
+            self.work(person, answer.conversation_id, Purpose.REMEMBER, person)
             return True
         return False
 
@@ -140,7 +148,7 @@ class WatchedTown:
         )
         with self._working(person):
             self.permitted = self.is_member(person)
-            self.jobs.run(job)
+            self.jobs.runner(REMEMBER=self.memory.job(self.jobs).run).run(job)
 
     def pin(self, person: Person) -> None:
         """Let somebody write a fact."""
@@ -189,7 +197,7 @@ class WatchedTown:
         text = "\n".join(
             block.text for blocks in (prompt.system, *(turn.blocks for turn in prompt.turns)) for block in blocks
         )
-        self.prompts += 1
+        self.prompts, self.last = self.prompts + 1, text
         quoted = {(match[1], match[2]) for match in _MARKER.finditer(text)}
         assert self.at_work is not None
         assert quoted <= {self.at_work}

@@ -14,7 +14,7 @@ from tests.thoroughness import examples
 
 PEOPLE: list[Person] = [(user, org) for user in USERS for org in ORGS]
 MOMENTS: list[Moment] = ["claim", "load", "reserve", "never", "never", "never"]
-PURPOSES = [Purpose.SUMMARISE, Purpose.PROPOSE_FACTS, Purpose.TITLE]
+PURPOSES = [Purpose.SUMMARISE, Purpose.PROPOSE_FACTS, Purpose.TITLE, Purpose.REMEMBER]
 
 people = st.sampled_from(PEOPLE)
 
@@ -45,6 +45,13 @@ class Isolation(RuleBasedStateMachine):
         self.town.turns.clock.advance(60)
         self.town.speak(person, conversation, moment, data.draw(st.sampled_from([person, other])))
 
+    @rule(talking=st.lists(people, min_size=1, max_size=3))
+    def chat(self, talking: list[Person]) -> None:
+        """Let people who may speak do so, one after the other, each somewhere else than before."""
+        for person in filter(self.town.is_member, talking):
+            self.town.turns.clock.advance(60)
+            assert self.town.speak(person, None, "never", person)
+
     @rule(person=people, data=st.data(), purpose=st.sampled_from(PURPOSES), other=people)
     def work(self, person: Person, data: st.DataObject, purpose: Purpose, other: Person) -> None:
         if conversations := self.town.conversations():
@@ -56,6 +63,10 @@ class Isolation(RuleBasedStateMachine):
     def pin(self, person: Person) -> None:
         self.town.pin(person)
 
+    @rule(person=people)
+    def mislay(self, person: Person) -> None:
+        self.town.memory.mislay(person[1], f"member:{person[0]}")
+
     @rule(person=people, data=st.data())
     def erase(self, person: Person, data: st.DataObject) -> None:
         if conversations := self.town.conversations():
@@ -66,7 +77,7 @@ def test_no_prompt_holds_what_its_caller_may_not_read() -> None:
     slow: Any = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         Isolation,
-        settings=settings(max_examples=examples(120), stateful_step_count=40, suppress_health_check=slow),
+        settings=settings(max_examples=examples(90), stateful_step_count=25, suppress_health_check=slow),
     )
 
 
@@ -101,6 +112,16 @@ def test_the_town_is_alive() -> None:
     scope = town.scope(ann)
     assert town.jobs.memory.summary(scope, conversation)
     assert town.prompts > 5
+
+
+def test_people_are_reminded_of_what_they_said_elsewhere_and_of_nothing_that_others_did() -> None:
+    town, ann, ben = WatchedTown(), ("ann", "acme"), ("ben", "acme")
+    for person in (ann, ben):
+        town.grant(person)
+        assert town.speak(person, None, "never", person)
+    town.memory.mislay("acme", "member:ann")
+    assert town.speak(ann, None, "never", ann)
+    assert "marker-ann-acme-0" in town.last
 
 
 def test_a_permission_that_ends_before_the_words_are_read_makes_no_prompt() -> None:
