@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,10 @@ from local.cloud import Cloud
 from local.directory import administration, operator
 from local.logs import Tail
 from local.parameters import ISSUER_PATH
-from tests.api_client import ApiClient
+from tests.api_client import ApiClient, waited_for
 from tests.stand_in import StandIn
+
+_JOB_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,19 @@ class Stack:
         """Return whoever has this token."""
         chosen = {"X-Org-Id": org} if org else {}
         return ApiClient(self.http, {"Authorization": f"Bearer {token}", **chosen})
+
+    def settle(self) -> None:
+        """Wait until no job is queued or under way, for as long as jobs take that do not fail."""
+        queue = self.physical("JobsQueue")
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+
+        def waiting() -> list[str]:
+            counts = self.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=names)
+            return list(counts["Attributes"].values())
+
+        # One that was put off is no reason to wait for it.
+        with suppress(TimeoutError):
+            waited_for(waiting, lambda counts: set(counts) == {"0"}, _JOB_SECONDS)
 
     def invoke(self, logical: str, event: object) -> Any:
         """Invoke a function behind the API, as its event source would, and return its answer."""

@@ -86,6 +86,7 @@ def titled(member: Somebody) -> str:
     conversation_id = member.begin()
     waited_for(lambda: member.client.get(f"/v1/conversations/{conversation_id}"), lambda row: row["title"])
     remembered(member.town, conversation_id)
+    member.town.stack.settle()
     return conversation_id
 
 
@@ -115,10 +116,11 @@ def incarnation(town: Town, conversation_id: str) -> str:
 
 
 def rows(town: Town) -> list[dict[str, Any]]:
-    """Return all rows of the conversations' table."""
+    """Return all rows of the town's organisations in the conversations' table."""
     client, table = town.stack.client("dynamodb"), town.stack.physical("ConversationsTable")
     pages = client.get_paginator("scan").paginate(TableName=table)
-    found = [item for page in pages for item in page["Items"]]
+    ours = (f"org#{town.acme}#", f"org#{town.zeta}#")
+    found = [item for page in pages for item in page["Items"] if item["pk"]["S"].startswith(ours)]
     return sorted(found, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
 
 
