@@ -13,9 +13,8 @@ from fencepost.domain.facts import MAX_CHARACTERS, ProposedFact
 from fencepost.domain.fence import TAG, fence
 from fencepost.domain.memory import Fact
 from fencepost.domain.messages import Message, MessageStatus
-from fencepost.domain.prompt import Block, Prompt, PromptTurn
+from fencepost.domain.prompt import Prompt, background_prompt
 from fencepost.domain.sourced_lines import SourcedLine, sourced_lines
-from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 
 PROMPT_VERSION = "facts-1"
 OUTPUT_TOKENS = 512
@@ -53,15 +52,7 @@ def proposal_prompt(asked: Sequence[Message], known: Sequence[Fact], nonce: str)
     """Return what the model is asked."""
     facts = [fence(f"fact:{number}", "remembered", fact.text, nonce) for number, fact in enumerate(known, 1)]
     messages = [fence(f"msg:{message.seq}", "visitor", message.content, nonce) for message in asked]
-    blocks = tuple(map(Block, (*facts, *messages, _REQUEST)))
-    text_tokens = sum(count_tokens(block.text) + BLOCK_TOKENS for block in (Block(RULES), *blocks))
-    return Prompt(
-        system=(Block(RULES),),
-        turns=(PromptTurn(Role.USER, blocks),),
-        sources=(),
-        input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,
-        max_output_tokens=OUTPUT_TOKENS,
-    )
+    return background_prompt(RULES, (*facts, *messages, _REQUEST), OUTPUT_TOKENS)
 
 
 def drafts(text: str, asked: Sequence[Message], known: Sequence[Fact], incarnation: str) -> list[ProposedFact]:

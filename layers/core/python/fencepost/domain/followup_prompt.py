@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fencepost.domain.conversation import Role
 from fencepost.domain.fence import TAG, fence
 from fencepost.domain.history import Exchange
-from fencepost.domain.prompt import Block, Prompt, PromptTurn
+from fencepost.domain.prompt import Prompt, background_prompt
 from fencepost.domain.terms import terms
 from fencepost.domain.text import normalise
-from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 
 EXCHANGES: Final = 3
 """The last ones: what a follow-up leans on is seldom further back."""
@@ -53,15 +51,7 @@ def followup_prompt(question: str, said: Sequence[Exchange], nonce: str) -> Prom
         nonce: fresh, for this call alone.
     """
     messages = [fence(f"msg:{place}", *message, nonce) for place, message in enumerate(_messages(question, said), 1)]
-    blocks = tuple(map(Block, (*messages, _REQUEST)))
-    text_tokens = sum(count_tokens(block.text) + BLOCK_TOKENS for block in (Block(RULES), *blocks))
-    return Prompt(
-        system=(Block(RULES),),
-        turns=(PromptTurn(Role.USER, blocks),),
-        sources=(),
-        input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,
-        max_output_tokens=OUTPUT_TOKENS,
-    )
+    return background_prompt(RULES, (*messages, _REQUEST), OUTPUT_TOKENS)
 
 
 def rewritten(text: str, nonce: str) -> str:

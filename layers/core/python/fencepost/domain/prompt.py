@@ -5,10 +5,12 @@ The provider's adapter turns it into a request; nothing else may add to it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fencepost.domain.conversation import Role, Source
 from fencepost.domain.messages import LayerUse
+from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,16 @@ class Prompt:
     input_tokens: int
     max_output_tokens: int
     layers: tuple[LayerUse, ...] = ()
+
+
+def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) -> Prompt:
+    """Return a call that is made for no answer: rules, and one turn of these texts, of which nothing can be cited."""
+    blocks = tuple(map(Block, texts))
+    text_tokens = sum(count_tokens(text) + BLOCK_TOKENS for text in (rules, *texts))
+    return Prompt(
+        system=(Block(rules),),
+        turns=(PromptTurn(Role.USER, blocks),),
+        sources=(),
+        input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,
+        max_output_tokens=max_output_tokens,
+    )

@@ -16,10 +16,10 @@ from fencepost.domain.fence import TAG, fence
 from fencepost.domain.history import stored_exchanges, window
 from fencepost.domain.memory import Summary, SummaryLine
 from fencepost.domain.messages import Message, MessageStatus
-from fencepost.domain.prompt import Block, Prompt, PromptTurn
+from fencepost.domain.prompt import Prompt, background_prompt
 from fencepost.domain.sites import LayerBudgets
 from fencepost.domain.sourced_lines import sourced_lines
-from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.domain.tokens import BLOCK_TOKENS, count_tokens
 
 PROMPT_VERSION = "summary-1"
 INPUT_TOKENS = 24_000
@@ -144,15 +144,7 @@ def next_step(summary: Summary | None, messages: Sequence[Message], through: int
 def summary_prompt(step: Step, nonce: str) -> Prompt:
     """Return what the model is asked. Messages that are too long for one call are cut."""
     fences = [*_earlier(step, nonce), *(_fenced(message, nonce) for message in step.added)]
-    blocks = (*map(Block, fences), Block(_REQUEST))
-    text_tokens = sum(count_tokens(block.text) + BLOCK_TOKENS for block in (Block(RULES), *blocks))
-    return Prompt(
-        system=(Block(RULES),),
-        turns=(PromptTurn(Role.USER, blocks),),
-        sources=(),
-        input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,
-        max_output_tokens=OUTPUT_TOKENS,
-    )
+    return background_prompt(RULES, (*fences, _REQUEST), OUTPUT_TOKENS)
 
 
 def kept_lines(text: str, step: Step, budget: int) -> tuple[SummaryLine, ...]:
