@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, Refused, dynamodb_client, store_errors, update
+from fencepost.adapters.dynamodb.client import OneTable, Refused, store_errors, update
 from fencepost.adapters.dynamodb.message_rows import expiring
 from fencepost.adapters.dynamodb.reading import EXPIRES_AT
 from fencepost.adapters.dynamodb.rows import from_item, to_item
@@ -23,17 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import UpdateItemInputTypeDef
 
 
-class DynamoDbAttachments:
-    """Implements `fencepost.ports.AttachmentStore`.
-
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbAttachments(OneTable):
+    """Implements `fencepost.ports.AttachmentStore` in the conversations' table."""
 
     def put(self, scope: Scope, attachment: Attachment) -> None:
         """See `fencepost.ports.AttachmentStore`."""

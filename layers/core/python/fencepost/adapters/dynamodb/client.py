@@ -100,3 +100,16 @@ def store_errors() -> tuple[type[Exception], ...]:
 def number(item: Item, name: str) -> int:
     """Return a whole number of an item; 0 where it is absent."""
     return int(item[name]["N"]) if name in item else 0
+
+
+class OneTable:
+    """An adapter that reads or writes one table.
+
+    Args:
+        table: its name.
+        client: makes or returns the client, at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = table
+        self._client = client

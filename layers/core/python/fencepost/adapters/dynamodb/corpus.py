@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from fencepost.adapters.dynamodb import corpus_keys as keys
 from fencepost.adapters.dynamodb.batches import delete_rows, put_rows, read_rows
-from fencepost.adapters.dynamodb.client import ClientFactory, Item, Refused, dynamodb_client, store_errors, update
+from fencepost.adapters.dynamodb.client import Item, OneTable, Refused, store_errors, update
 from fencepost.adapters.dynamodb.corpus_rows import (
     DIGEST,
     chunk_item,
@@ -31,17 +31,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef, QueryInputTypeDef
 
 
-class DynamoDbCorpus:
-    """Implements `fencepost.ports.CorpusStore`.
-
-    Args:
-        table: name of the corpus' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbCorpus(OneTable):
+    """Implements `fencepost.ports.CorpusStore` in the corpus' table."""
 
     def create(self, scope: Scope, document: Document) -> bool:
         """See `fencepost.ports.CorpusStore`. Creating the same twice succeeds: the first answer may have been lost."""
@@ -215,17 +206,11 @@ class DynamoDbCorpus:
             yield from page["Items"]
 
 
-class DynamoDbAgenda:
-    """Implements `fencepost.ports.Agenda`. What its index tells may be seconds old; who acts on it reads the row.
+class DynamoDbAgenda(OneTable):
+    """Implements `fencepost.ports.Agenda` in the corpus' table, of which its role needs an index alone.
 
-    Args:
-        table: name of the corpus' table.
-        client: makes or returns the client, at the first use. Its role needs the index alone.
+    What that tells may be seconds old; who acts on it reads the row.
     """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
 
     def due(self, now: datetime, limit: int) -> tuple[tuple[str, str], ...]:
         """See `fencepost.ports.Agenda`."""

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client, store_errors, update
+from fencepost.adapters.dynamodb.client import OneTable, store_errors, update
 from fencepost.adapters.dynamodb.rows import from_item, timestamp, to_item
 from fencepost.adapters.dynamodb.transactions import transact_surely
 from fencepost.domain.diagnosis import Diagnosis, Look
@@ -28,17 +28,8 @@ RETENTION: Final = timedelta(days=400)
 _SUFFIX_BYTES = 6  # 48 bits keep apart looks of the same microsecond.
 
 
-class DynamoDbDiagnoses:
-    """Implements `fencepost.ports.DiagnosisStore`.
-
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbDiagnoses(OneTable):
+    """Implements `fencepost.ports.DiagnosisStore` in the conversations' table."""
 
     def open(self, scope: Scope, diagnosis: Diagnosis) -> None:
         """See `fencepost.ports.DiagnosisStore`."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, Item, Refused, dynamodb_client, store_errors, update
+from fencepost.adapters.dynamodb.client import Item, OneTable, Refused, store_errors, update
 from fencepost.adapters.dynamodb.directory import SiteReference
 from fencepost.adapters.dynamodb.rows import attribute, from_item, to_item
 from fencepost.adapters.dynamodb.transactions import transact_surely
@@ -25,17 +25,8 @@ _ATTEMPTS: Final = 8
 """How often a row is written anew because somebody else was faster."""
 
 
-class DynamoDbDirectoryAdmin:
-    """Implements `fencepost.ports.DirectoryAdmin`.
-
-    Args:
-        table: its name.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbDirectoryAdmin(OneTable):
+    """Implements `fencepost.ports.DirectoryAdmin`."""
 
     def organisation(self, scope: Scope) -> Organisation | None:
         """See `fencepost.ports.DirectoryAdmin`."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, Refused, dynamodb_client, update
+from fencepost.adapters.dynamodb.client import OneTable, Refused, update
 from fencepost.adapters.dynamodb.fact_changes import changes, one_more
 from fencepost.adapters.dynamodb.reading import get_row, query_pages
 from fencepost.adapters.dynamodb.rows import attribute, from_item, timestamp, to_item
@@ -34,17 +34,8 @@ _TRIES: Final = 8
 _CURRENT: Final = (FactState.PINNED, FactState.PROPOSED)
 
 
-class DynamoDbMemoryStore:
-    """Implements `fencepost.ports.MemoryStore`.
-
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbMemoryStore(OneTable):
+    """Implements `fencepost.ports.MemoryStore` in the conversations' table."""
 
     def facts(self, scope: Scope, *states: FactState) -> tuple[Fact, ...]:
         """See `fencepost.ports.MemoryStore`."""

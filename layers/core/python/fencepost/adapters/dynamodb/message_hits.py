@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fencepost.adapters.dynamodb import keys
 from fencepost.adapters.dynamodb.batches import read_rows
-from fencepost.adapters.dynamodb.client import ClientFactory, Item, dynamodb_client
+from fencepost.adapters.dynamodb.client import Item, OneTable
 from fencepost.adapters.dynamodb.conversation_rows import read_conversation
 from fencepost.adapters.dynamodb.message_rows import CONTENT_REF
 from fencepost.adapters.dynamodb.rows import from_item
@@ -18,17 +18,8 @@ from fencepost.ports import HitRows, PartPlace
 _VECTOR = "vector"
 
 
-class DynamoDbMessageHits:
-    """Implements `fencepost.ports.MessageHits`.
-
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbMessageHits(OneTable):
+    """Implements `fencepost.ports.MessageHits` in the conversations' table."""
 
     def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
         """See `fencepost.ports.MessageHits`. What stands in S3 is left there: a batch of rows is one step."""

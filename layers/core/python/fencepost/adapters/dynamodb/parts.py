@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost.adapters.dynamodb import keys
 from fencepost.adapters.dynamodb.batches import delete_rows
-from fencepost.adapters.dynamodb.client import ClientFactory, Item, dynamodb_client
+from fencepost.adapters.dynamodb.client import Item, OneTable
 from fencepost.adapters.dynamodb.corpus_rows import pack, unpack
 from fencepost.adapters.dynamodb.reading import query_pages
 from fencepost.adapters.dynamodb.rows import attribute, from_item, to_item
@@ -26,17 +26,8 @@ ROWS_AT_ONCE: Final = 99
 _VECTOR: Final = "vector"
 
 
-class DynamoDbParts:
-    """Implements `fencepost.ports.PartStore`.
-
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbParts(OneTable):
+    """Implements `fencepost.ports.PartStore` in the conversations' table."""
 
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.adapters.dynamodb import corpus_keys as keys
-from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client, store_errors
+from fencepost.adapters.dynamodb.client import OneTable, store_errors
 from fencepost.adapters.dynamodb.reading import get_row
 from fencepost.adapters.dynamodb.rows import from_item, to_item
 from fencepost.domain.errors import ErrorCode, FencepostError
@@ -11,17 +11,8 @@ from fencepost.domain.identity import Scope
 from fencepost.domain.reconciling import Progress
 
 
-class DynamoDbReconcileStore:
-    """Implements `fencepost.ports.ReconcileStore`.
-
-    Args:
-        table: name of the corpus' table.
-        client: makes or returns the client, at the first use.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbReconcileStore(OneTable):
+    """Implements `fencepost.ports.ReconcileStore` in the corpus' table."""
 
     def progress(self, scope: Scope) -> Progress:
         """See `fencepost.ports.ReconcileStore`."""

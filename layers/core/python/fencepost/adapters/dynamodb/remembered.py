@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client
+from fencepost.adapters.dynamodb.client import OneTable
 from fencepost.adapters.dynamodb.reading import query_pages
 from fencepost.adapters.dynamodb.rows import attribute
 from fencepost.domain.identity import Scope
@@ -16,17 +16,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
 
 
-class DynamoDbRememberedConversations:
-    """Implements `fencepost.ports.RememberedConversations`. What it tells may be seconds old.
+class DynamoDbRememberedConversations(OneTable):
+    """Implements `fencepost.ports.RememberedConversations` in the conversations' table.
 
-    Args:
-        table: name of the conversations' table.
-        client: makes or returns the client, at the first use.
+    What it tells may be seconds old.
     """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
 
     def conversations(self, scope: Scope, *, after: str | None, limit: int) -> Page[tuple[str, str]]:
         """See `fencepost.ports.RememberedConversations`."""

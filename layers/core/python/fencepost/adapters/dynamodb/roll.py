@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import ClientFactory, dynamodb_client, store_errors
+from fencepost.adapters.dynamodb.client import OneTable, store_errors
 from fencepost.adapters.dynamodb.reading import get_row, query_pages
 from fencepost.adapters.dynamodb.rows import attribute, plain
 from fencepost.domain.errors import ErrorCode, FencepostError
@@ -18,17 +18,8 @@ if TYPE_CHECKING:
 _DONE = "done"
 
 
-class DynamoDbRoll:
-    """Implements `fencepost.ports.OrganisationRoll`.
-
-    Args:
-        table: name of the directory's table.
-        client: makes or returns the client, at the first use. Its role needs two partitions of the table alone.
-    """
-
-    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
-        self._client = client
+class DynamoDbRoll(OneTable):
+    """Implements `fencepost.ports.OrganisationRoll` in two partitions of the directory's table."""
 
     def page(self, *, after: str | None, limit: int) -> Page[str]:
         """See `fencepost.ports.OrganisationRoll`."""
