@@ -1,6 +1,7 @@
 """What a turn asks of the stores, by the conversation's length, and how many turns a second sixteen clients get.
 
-Run `python -m benchmarks.turn_operations`. Operations and capacity units follow DynamoDB's published rules. The clients
+Run `python -m benchmarks.turn_operations`. Operations and capacity units follow DynamoDB's published rules. Items are
+those that are read, checked and written: no more than the window holds, however long the conversation is. The clients
 are threads of one process that share one emulated cloud: their turns per second mean something only against one's.
 """
 
@@ -23,7 +24,7 @@ def main() -> None:
 
 
 def operation_rows(local: Turning) -> Iterator[Row]:
-    """Yield operations and capacity of a turn, each length against the shortest one."""
+    """Yield operations, items and capacity of a turn, each length against the shortest one."""
     shortest = 0.0
     for length in LENGTHS:
         conversation = local.conversation(length)
@@ -39,6 +40,7 @@ def operation_rows(local: Turning) -> Iterator[Row]:
             f"{shortest:g} units",
             f"{units / shortest:.2f}×",
         )
+        yield Row(f"items of it, {length:,} messages", f"{min(turn.items for turn in turns)}")
 
 
 def throughput_row(local: Turning) -> Row:

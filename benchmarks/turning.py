@@ -49,9 +49,10 @@ _OK = 200
 
 @dataclass
 class StoreMeter:
-    """What one client asks of the tables: operations, capacity units, and the time that somebody waits for them."""
+    """What one client asks of the tables: operations, items, capacity units, and how long somebody waits for them."""
 
     operations: int = 0
+    items: int = 0
     units: float = 0.0
     waits: list[tuple[float, float]] = field(default_factory=list)
     _began: dict[int, float] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class StoreMeter:
 
     def reset(self) -> None:
         """Begin anew."""
-        self.operations, self.units, self.waits = 0, 0.0, []
+        self.operations, self.items, self.units, self.waits = 0, 0, 0.0, []
 
     @property
     def milliseconds(self) -> float:
@@ -78,6 +79,8 @@ class StoreMeter:
 
     def _ask(self, params: dict[str, Any], **_: Any) -> None:
         params["ReturnConsumedCapacity"] = "TOTAL"
+        with self._lock:
+            self.items += len(params.get("TransactItems", ())) + ("UpdateExpression" in params)
 
     def _begin(self, **_: Any) -> None:
         self._began[get_ident()] = time.perf_counter()
@@ -86,6 +89,8 @@ class StoreMeter:
         consumed = parsed.get("ConsumedCapacity", [])
         with self._lock:
             self.operations += 1
+            self.items += sum(map(len, parsed.get("Responses", {}).values()))
+            self.items += parsed.get("ScannedCount", 0) + ("Item" in parsed)
             self.units += sum(one["CapacityUnits"] for one in (consumed if isinstance(consumed, list) else [consumed]))
             self.waits.append((self._began[get_ident()], time.perf_counter()))
 
@@ -97,7 +102,7 @@ class MeasuredTurn:
     Attributes:
         own: without the provider and the stores.
         stores: of the stores.
-        operations, units: what these were asked.
+        operations, items, units: what these were asked, what they read, checked and wrote for it, and its capacity.
         retrieval: of waiting for passages; what goes on beside the loading is no part of it.
         degraded: a part of them was late.
     """
@@ -105,6 +110,7 @@ class MeasuredTurn:
     own: float
     stores: float
     operations: int
+    items: int
     units: float
     retrieval: float
     degraded: bool
@@ -142,6 +148,7 @@ class Turning:
             own=milliseconds - stores - logged.get("provider", 0.0),
             stores=stores,
             operations=self.meter.operations,
+            items=self.meter.items,
             units=self.meter.units,
             retrieval=logged.get("retrieve", 0.0),
             degraded=json.loads(answer["body"]).get("degraded", False),

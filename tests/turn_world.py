@@ -13,7 +13,7 @@ from fencepost.domain.attachments import AttachedText
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Action, Caller, Scope, Visitor, authorize, own
 from fencepost.domain.limits import Caps
-from fencepost.domain.messages import Message
+from fencepost.domain.messages import AnswerContext, Message, MessagePointer
 from fencepost.domain.prices import price_of
 from fencepost.domain.sites import Site
 from fencepost.domain.turns import TurnAnswer, TurnRequest
@@ -85,8 +85,10 @@ class _Mortal:
         self._name = name
         self._process = process
 
-    def __getattr__(self, attribute: str) -> Callable[..., Any]:
+    def __getattr__(self, attribute: str) -> Any:
         method = getattr(self._port, attribute)
+        if not callable(method):
+            return method
 
         def call(*args: Any, **kwargs: Any) -> Any:
             return self._process.call(f"{self._name}.{attribute}", lambda: method(*args, **kwargs))
@@ -193,6 +195,18 @@ class TurnWorld:
             found += page.items
             more = page.next_key is not None
         return found
+
+    def context(self, conversation_id: str, message_id: str = "m1") -> AnswerContext:
+        """Return the audit view of an answer."""
+        pointer = MessagePointer(message_id, conversation_id, 1, "")
+        found = self.conversations.context(self.scope(), pointer, None)
+        assert found is not None
+        return found
+
+    @property
+    def prompted(self) -> list[str]:
+        """The blocks of the last prompt's last turn: what was found, and the message."""
+        return [block.text for block in self.model.prompts[-1].turns[-1].blocks]
 
     def say_until_answered(self, *args: Any, **kwargs: Any) -> TurnAnswer:
         """Make one turn as a client does that comes back when it is told to."""

@@ -6,6 +6,7 @@ Then everything is searched that an operator can read afterwards: every line of 
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import time
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 
 from fencepost.domain.identity import OrgRole
-from tests.api_client import ApiClient
+from fencepost.edge.catalogue import OPERATIONS
+from tests.api_client import ApiClient, waited_for
 from tests.stack import Stack
 
 SITE = "canary-acme-docs"
@@ -35,17 +37,20 @@ class Deeds:
 
     Attributes:
         statuses: how the requests ended.
+        asked: methods and addresses.
         marks: words, ids and tokens.
     """
 
     stack: Stack
     statuses: set[int] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=lambda: {"canary", "0170 5550199", "198.51.100.217", FORGED})
 
     def do(self, who: ApiClient, method: str, path: str, body: Any = None) -> Any:
         """Send one request and keep what it names."""
         answer = who.send(method, path, body)
         self.statuses.add(answer.status_code)
+        self.asked.add(f"{method} {path.partition('?')[0]}")
         self.marks |= set(re.findall(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", answer.text))
         return answer.json() if answer.text else None
 
@@ -73,6 +78,66 @@ def use_everything(deeds: Deeds, who: ApiClient) -> tuple[str, str]:
     ):
         deeds.do(who, method, address, body)
     return conversation, message
+
+
+def use_the_rest(deeds: Deeds, who: ApiClient, conversation: str, message: str) -> None:
+    """Ask for what is done more seldom; what is not there is named by canaries."""
+    path = f"/v1/conversations/{conversation}"
+    bundle = base64.b64encode(who.exported(conversation)).decode()
+    for method, address, body in (
+        ("POST", "/v1/imports", {"bundle": bundle}),
+        ("GET", path, None),
+        ("GET", f"{path}/messages/{message}/context", None),
+        ("POST", f"{path}/messages/{message}/regenerate", None),
+        ("POST", f"{path}/summary/approve", {"summaryId": "canary-summary"}),
+        ("POST", f"{path}/carry", {"organisation": OTHER}),
+        ("POST", "/v1/facts/canary-fact/approve", None),
+        ("DELETE", "/v1/facts/canary-fact", None),
+        ("POST", "/v1/exports", None),
+        ("GET", "/v1/exports/canary-export", None),
+        ("POST", "/v1/imports/canary-import", None),
+        ("GET", "/v1/imports/canary-import", None),
+        ("GET", "/v1/erasures/canary-receipt", None),
+    ):
+        deeds.do(who, method, address, body)
+
+
+def attach(deeds: Deeds, who: ApiClient) -> None:
+    """Upload a file, have it read, and ask about it."""
+    content = FACT.encode()
+    wanted = {"name": "canary-file.txt", "contentType": "text/plain", "size": len(content)}
+    offered = deeds.do(who, "POST", "/v1/attachments", wanted)
+    form = offered["upload"]
+    deeds.stack.http.post(form["url"], data=form["fields"], files={"file": content}).raise_for_status()
+    path = f"/v1/attachments/{offered['id']}"
+    deeds.do(who, "POST", f"{path}/scan")
+    waited_for(lambda: deeds.do(who, "GET", path)["state"], lambda state: state == "ready")
+    answer = deeds.do(who, "POST", "/v1/chat", {"message": MESSAGE, "attachments": [offered["id"]]})
+    assert "response" in answer, answer
+
+
+def administer(deeds: Deeds, admin: ApiClient) -> None:
+    """Read and write settings, members and documents."""
+    added = deeds.do(admin, "POST", "/v1/documents", {"title": TITLE, "text": f"# Guide\n\n{FACT}."})
+    document = f"/v1/documents/{added['id']}"
+    for method, address, body in (
+        ("GET", "/v1/admin/organisation", None),
+        ("PUT", "/v1/admin/organisation", {"name": "canary-name", "defaultSite": "docs", "allowsCarry": True}),
+        ("GET", "/v1/admin/sites", None),
+        ("GET", "/v1/admin/sites/docs", None),
+        ("PUT", "/v1/admin/sites/shop", {"productPrompt": FACT, "pinnedFacts": [FACT]}),
+        ("GET", "/v1/admin/members", None),
+        ("PUT", "/v1/admin/members/canary-new", {"role": "member"}),
+        ("GET", "/v1/admin/diagnostics", None),
+        ("GET", "/v1/admin/diagnostics/canary-diagnosis", None),
+        ("GET", "/v1/documents", None),
+        ("POST", "/v1/documents/uploads", {"title": TITLE, "contentType": "text/plain", "size": 9}),
+        ("GET", document, None),
+        ("PATCH", document, {"title": f"{TITLE} too"}),
+        ("POST", f"{document}/refresh", None),
+        ("DELETE", document, None),
+    ):
+        deeds.do(admin, method, address, body)
 
 
 def go_wrong(deeds: Deeds, who: ApiClient, conversation: str) -> None:
@@ -125,8 +190,11 @@ def deeds(stack: Stack) -> Deeds:
     for who in (member, admin, visitor, stranger):
         who.headers.update(AGENT)
         done.marks.add(who.headers["Authorization"].removeprefix("Bearer "))
-    conversation, _ = use_everything(done, member)
+    conversation, message = use_everything(done, member)
     use_everything(done, visitor)
+    use_the_rest(done, member, conversation, message)
+    attach(done, member)
+    administer(done, admin)
     go_wrong(done, member, conversation)
     go_wrong(done, stranger, conversation)
     go_wrong(done, stack.bearer(FORGED, ORG), conversation)
@@ -147,8 +215,13 @@ def audit(stack: Stack) -> Iterator[str]:
 
 
 def test_what_was_done_was_done(deeds: Deeds) -> None:
-    assert {200, 201, 204, 400, 401, 404, 410} <= deeds.statuses
+    assert {200, 201, 202, 204, 400, 401, 404, 410} <= deeds.statuses
     assert len(deeds.marks) > 15
+
+
+def test_every_route_was_used(deeds: Deeds) -> None:
+    routes = [f"{row.method} {re.sub('{.*?}', '[^/]+', row.path)}" for row in OPERATIONS if "/v1/" in row.path]
+    assert [route for route in routes if not any(re.fullmatch(route, one) for one in deeds.asked)] == []
 
 
 def test_no_line_holds_a_word_an_id_or_a_token(deeds: Deeds, lines: list[str]) -> None:

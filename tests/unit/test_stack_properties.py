@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -20,12 +21,14 @@ from fencepost.domain.layers import Layers
 from fencepost.domain.memory import Fact
 from fencepost.domain.messages import Message, MessageStatus
 from fencepost.domain.prompt import Prompt
+from fencepost.domain.retrieval import Passage, Recalled
 from fencepost.domain.sites import LayerBudgets
 from fencepost.domain.stack import Budgets, most_tokens
 from fencepost.domain.system_prompt import SYSTEM_PROMPT
 from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from tests.layered_prompts import NONCES, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
 from tests.prompts import NOW, SITE, answer, fact, question, summary
+from tests.unit.test_stack_passages import memory, passage
 
 words = st.one_of(
     st.text(max_size=40),
@@ -41,6 +44,7 @@ words = st.one_of(
         ]
     ),
 )
+WITH_MEMORY = (*ORDER[:4], "memory", *ORDER[4:])
 statuses = st.sampled_from([MessageStatus.ANSWERED, MessageStatus.PENDING])
 
 
@@ -62,6 +66,11 @@ def conversations(draw: st.DrawFn) -> tuple[Message, ...]:
     return tuple(messages[draw(st.integers(0, 3)) :])
 
 
+def found(one: Callable[[int, str], Passage]) -> st.SearchStrategy[tuple[Passage, ...]]:
+    """Draw what an index found of one kind."""
+    return st.lists(words, max_size=4).map(lambda texts: tuple(one(n, text) for n, text in enumerate(texts)))
+
+
 sections = st.lists(words, max_size=8).map(
     lambda found: DocumentSet(tuple(Section(f"p#{n}", "P", "https://a.example/", t) for n, t in enumerate(found)), "h")
 )
@@ -78,12 +87,14 @@ stacks = st.builds(
     ),
     files=st.lists(words, max_size=2).map(lambda found: [AttachedText(str(n), "n", t) for n, t in enumerate(found)]),
     seq=st.just(100),
+    recalled=st.builds(Recalled, passages=st.none() | found(passage), memories=found(memory)),
 )
 budgets = st.builds(
     Budgets,
     documents_tokens=st.integers(0, 3_000),
     history_tokens=st.integers(0, 3_000),
     summary_tokens=st.integers(0, 1_500),
+    memory_tokens=st.integers(0, 1_500),
     max_output_tokens=st.just(1_024),
     context_tokens=st.integers(5_500, 14_000),
 )
@@ -95,6 +106,7 @@ def assembled(layers: Layers, budgets: Budgets) -> Prompt | None:
         return shown(layers, budgets)
     except FencepostError:
         never = replace(layers, summary=None, exchanges=(), attachments=(), documents=DocumentSet((), "h"))
+        never = replace(never, passages=(), memories=())
         assert shown(never).input_tokens + budgets.max_output_tokens > budgets.context_tokens
         return None
 
@@ -111,13 +123,14 @@ def test_every_layer_is_within_its_budget_and_all_within_the_window(layers: Laye
     assert used["summary"] <= budgets.summary_tokens
     assert used["history"] <= budgets.history_tokens
     assert used["context"] <= max(budgets.documents_tokens, NOTICE.tokens)
-    assert tuple(used) == ORDER
+    assert used.get("memory", 0) <= budgets.memory_tokens
+    assert tuple(used) in (ORDER, WITH_MEMORY)
     own = LayerBudgets(
         facts_tokens=used["facts"],
         summary_tokens=budgets.summary_tokens,
         history_tokens=budgets.history_tokens,
         documents_tokens=budgets.documents_tokens,
-        memory_tokens=0,
+        memory_tokens=budgets.memory_tokens,
     )
     assert prompt.input_tokens <= most_tokens(own, layers.product_prompt)
 
@@ -189,7 +202,7 @@ def test_the_order_is_fixed_and_the_same_arguments_give_the_same_prompt(layers: 
     assert kinds == [kind for kind in ("doc", "fact", "summary") if kind in kinds]
     assert prompt.system[0].text == SYSTEM_PROMPT
     last = [fences(block.text)[0].partition(":")[0] for block in prompt.turns[-1].blocks if fences(block.text)]
-    assert last == [kind for kind in ("file", "doc") if kind in last]
+    assert last == [kind for kind in ("msg", "file", "doc") if kind in last]
     assert len(breakpoints(prompt)) <= 4
     assert prompt == assembled(layers, budgets)
 

@@ -8,9 +8,9 @@ import pytest
 
 from fencepost.domain.corpus import Acl, Audience
 from fencepost.domain.identity import Member, Membership, OrgRole
-from fencepost.domain.messages import AnswerContext, MessagePointer
 from fencepost.domain.money import Usage
 from fencepost.domain.system_prompt import NO_SECTIONS
+from fencepost.domain.turns import TurnRequest
 from fencepost.ports import Completion
 from fencepost.services.trace import Trace
 from fencepost.services.turn_recall import TurnRecall
@@ -34,18 +34,11 @@ class Town:
     @property
     def last(self) -> str:
         """The last block group of the last prompt: what was retrieved, and the message."""
-        return "".join(block.text for block in self.world.model.prompts[-1].turns[-1].blocks)
+        return "".join(self.world.prompted)
 
     def cite(self, marker: str) -> None:
         """Let the model answer with a citation."""
         self.world.model.reply = lambda: Completion(f"So [{marker}].", Usage(100, 0, 0, 10), 0.1)
-
-    def context(self, message_id: str, conversation_id: str) -> AnswerContext:
-        """Return the audit view of an answer."""
-        pointer = MessagePointer(message_id, conversation_id, 1, "")
-        found = self.world.conversations.context(self.world.scope(), pointer, None)
-        assert found is not None
-        return found
 
 
 @pytest.fixture
@@ -61,7 +54,7 @@ def test_a_passage_is_in_the_prompt_in_the_audit_view_and_in_the_sources_of_the_
     (cited,) = answer.answer.sources
     assert (cited.id, cited.url, cited.span) == (source, URL, (0, len(town.rows[0].text)))
     assert answer.answer.content == "So [1]."
-    layers = {use.layer: use.sources for use in town.context("m1", answer.conversation_id).layers}
+    layers = {use.layer: use.sources for use in town.world.context(answer.conversation_id).layers}
     assert f"doc:{source}" in layers["context"]
     assert not answer.answer.degraded
 
@@ -76,6 +69,15 @@ def test_where_no_document_is_relevant_the_prompt_says_so_and_the_sites_file_doe
     town.library.index.down = {"lexical", "nearest"}
     town.world.say("Which keys are set", "m2")
     assert "ANTHROPIC_API_KEY" in town.last
+
+
+@pytest.mark.parametrize(("question", "shown"), [("How do I install linux", 2), ("Which keys are set", 0)])
+def test_what_an_index_has_counts_as_something_to_find(town: Town, question: str, shown: int) -> None:
+    town.world.site = replace(town.world.site, documents_url="")
+    trace = Trace()
+    town.world.service().answer(ANN, TurnRequest(message=question, message_id="m1"), trace)
+    assert trace.fetched is not None
+    assert (trace.fetched.sections, trace.fetched.sections_available) == (shown, shown or 1)
 
 
 def test_a_passage_that_was_not_in_the_prompt_cannot_be_cited(town: Town) -> None:

@@ -50,7 +50,10 @@ class StageTimings(Loggable):
 
 
 class Fetched(Loggable):
-    """How many items of each kind were read for a prompt, and how many sections the documents have to choose from."""
+    """How many items of each kind were read for a prompt, and how many sections there were to choose from.
+
+    Where the site has no documents of its own and an index has some, that is one at least.
+    """
 
     messages: int = 0
     facts: int = 0

@@ -154,7 +154,7 @@ class Answering:
                 turn.request, material, documents, turn.site, turn.attachments, recalled=recalled
             )
         trace.sources = tuple(source.id for source in draft.prompt.sources)
-        trace.fetched = _fetched(turn, material, documents, draft)
+        trace.fetched = _fetched(turn, material, documents, recalled, draft)
         return draft
 
     def _settle(
@@ -202,12 +202,14 @@ def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Tra
     )
 
 
-def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet, draft: Draft) -> Fetched:
+def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, draft: Draft) -> Fetched:
+    # How many passages an index has is not known; that it has some is.
+    indexed = 0 if recalled.passages is None else max(1, len(recalled.passages))
     return Fetched(
         messages=len(material.recent),
         facts=len(turn.site.pinned_facts) + len(material.facts),
         summary_lines=len(material.summary.lines) if material.summary else 0,
         attachments=len(turn.attachments),
         sections=sum(marker_id(source.id).startswith("doc:") for source in draft.prompt.sources),
-        sections_available=len(documents.sections),
+        sections_available=max(len(documents.sections), indexed),
     )
