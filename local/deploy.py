@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 from local import build, gateway_responses, workers
 from local.emulator import Emulator
 from local.release import functions_of, release
+from local.stacks import outputs
 from local.trouble import Trouble
 
 STACK = "fencepost"
@@ -66,9 +67,7 @@ def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> 
 def describe(emulator: Emulator) -> Deployment:
     """Return the deployed stack."""
     client = emulator.client("cloudformation")
-    stack = client.describe_stacks(StackName=STACK)["Stacks"][0]
-    outputs = {row["OutputKey"]: row["OutputValue"] for row in stack["Outputs"]}
-    api_id = outputs["ApiId"]
+    api_id = outputs(client, STACK)["ApiId"]
     url = f"{emulator.endpoint_url}/_aws/execute-api/{api_id}/{STAGE}"
     return Deployment(api_id, url, tuple(functions_of(client, STACK)))
 

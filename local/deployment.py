@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import os
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from fencepost.edge.events import silence_libraries
 from fencepost.settings import Settings, load_settings
 from local import emulator, invoke
 from local.paths import state_folder
-from local.profiles import profile
+from local.profiles import reading
+from local.stacks import outputs
 from local.state import StateFolder
-from local.trouble import Trouble
 
 _WORKER = "JobsFunction"
 
@@ -43,14 +41,10 @@ def _local() -> dict[str, str]:
 
 
 def _deployed(name: str) -> dict[str, str]:
-    chosen = profile(name)
-    try:
-        stack = chosen.client("cloudformation").describe_stacks(StackName=chosen.stack)["Stacks"][0]
-        worker = next(row["OutputValue"] for row in stack["Outputs"] if row["OutputKey"] == f"{_WORKER}Name")
+    with reading(name) as chosen:
+        worker = outputs(chosen.client("cloudformation"), chosen.stack)[f"{_WORKER}Name"]
         client = chosen.client("lambda")
         variables: dict[str, str] = client.get_function_configuration(FunctionName=worker)["Environment"]["Variables"]
-    except (BotoCoreError, ClientError) as error:
-        raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None
     region = client.meta.region_name
     os.environ.update(AWS_REGION=region, AWS_DEFAULT_REGION=region)
     return variables

@@ -20,7 +20,8 @@ from fencepost.services.administration import Administration
 from local.deploy import STACK
 from local.emulator import client
 from local.paths import state_folder
-from local.profiles import profile
+from local.profiles import reading
+from local.stacks import outputs
 from local.state import StateFolder
 from local.trouble import Trouble
 
@@ -50,11 +51,8 @@ def deployed(name: str) -> Administration:
     Raises:
         Trouble: there is no such profile, or its stack cannot be read; the text gives AWS's reason.
     """
-    chosen = profile(name)
-    try:
+    with reading(name) as chosen:
         return _administration(chosen.client, chosen.stack)
-    except (BotoCoreError, ClientError) as error:
-        raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None
 
 
 def reached(name: str) -> Administration:
@@ -67,10 +65,9 @@ def reached(name: str) -> Administration:
 
 
 def _administration(connect: Callable[[str], Any], stack: str) -> Administration:
-    described = connect("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
-    outputs = {row["OutputKey"]: row["OutputValue"] for row in described["Outputs"]}
+    table = outputs(connect("cloudformation"), stack)["DirectoryTableName"]
     dynamodb = connect("dynamodb")
-    directory = DynamoDbDirectoryAdmin(outputs["DirectoryTableName"], lambda: dynamodb)
+    directory = DynamoDbDirectoryAdmin(table, lambda: dynamodb)
     return Administration(directory, LayerBudgets(), utc_now)
 
 

@@ -179,7 +179,7 @@ def _outcome(document: Document | None) -> str:
     if document is None or document.state is DocumentState.REMOVED:
         return "removed"
     if document.error:
-        return _sentence(ErrorCode(document.error), "")
+        return document.error
     return f"{document.state}, version {document.version}, {document.chunks:,} chunks"
 
 

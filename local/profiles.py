@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from local.paths import ROOT
 from local.trouble import Trouble
@@ -41,3 +44,17 @@ def profile(name: str) -> Profile:
     except (KeyError, TypeError):
         raise Trouble(f"PROFILE must be a profile of samconfig.toml that deploys, not {name}.", exit_code=2) from None
     return Profile(parameters["stack_name"], parameters.get("region"))
+
+
+@contextmanager
+def reading(name: str) -> Iterator[Profile]:
+    """Hand out a profile whose stack is read meanwhile.
+
+    Raises:
+        Trouble: there is none of this name, or its stack cannot be read; the text gives AWS's reason.
+    """
+    chosen = profile(name)
+    try:
+        yield chosen
+    except (BotoCoreError, ClientError) as error:
+        raise Trouble(f"The stack {chosen.stack} of PROFILE={name} cannot be read: {error}") from None

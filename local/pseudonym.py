@@ -23,6 +23,7 @@ from local.deploy import STACK
 from local.directory import named
 from local.emulator import client
 from local.paths import state_folder
+from local.stacks import outputs
 from local.state import StateFolder
 from local.trouble import Trouble
 
@@ -65,9 +66,8 @@ def _piped() -> str:
 def _of_local_cloud() -> str:
     endpoint = StateFolder(state_folder()).serving().endpoint_url
     try:
-        stack = client("cloudformation", endpoint).describe_stacks(StackName=STACK)["Stacks"][0]
-        outputs = {row["OutputKey"]: row["OutputValue"] for row in stack["Outputs"]}
-        reply = client("secretsmanager", endpoint).get_secret_value(SecretId=outputs["SigningSecretArn"])
+        secret = outputs(client("cloudformation", endpoint), STACK)["SigningSecretArn"]
+        reply = client("secretsmanager", endpoint).get_secret_value(SecretId=secret)
     except (BotoCoreError, ClientError):
         raise Trouble("The local cloud does not answer: is `make dev` still running?") from None
     return str(reply["SecretString"])

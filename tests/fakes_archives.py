@@ -27,8 +27,6 @@ class FakeArchive:
     blobs: FakeBlobs
     faults: Faults = field(default_factory=Faults)
     stored: dict[Owned, dict[int, Block]] = field(default_factory=dict)
-    emptied: set[Owned] = field(default_factory=set)
-    """Conversations whose files were dropped."""
     interfere: Callable[[], object] | None = None
     """Called once before a block is moved, as another writer would be."""
 
@@ -91,7 +89,7 @@ class FakeArchive:
 
     def drop_files(self, scope: Scope, conversation_id: str) -> None:
         with self.faults.write("drop_files"):
-            self.emptied.add(owned(scope, conversation_id))
+            pass  # Nothing is attached here.
 
     def end(self, scope: Scope, conversation: Conversation) -> bool:
         with self.faults.write("end"):

@@ -30,18 +30,15 @@ class FakeMessageHits:
 
     Attributes:
         apart: numbers of messages whose content is too big for a row.
-        asked: what was wanted by each call.
     """
 
     shelf: Shelf
     parts: FakeParts
     faults: PortFaults = field(default_factory=PortFaults)
     apart: set[tuple[str, int]] = field(default_factory=set)
-    asked: list[Sequence[PartPlace]] = field(default_factory=list)
 
     def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
         with self.faults.call("hydrate_messages"):
-            self.asked.append(wanted)
             rows = {one: self.shelf.conversations.get(owned(scope, one)) for one, _, _ in wanted}
             talks = {one: row for one, row in rows.items() if row}
             said = {(one, seq): self._row(scope, talks, one, seq) for one, seq, _ in wanted}

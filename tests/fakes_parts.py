@@ -24,14 +24,12 @@ class FakeParts:
         shelf: the conversations that rows are bound to.
         rows: what is stored, by conversation and place, to be looked at.
         written: the chunks whose rows were written, in order.
-        marked: conversations that are listed though they have no rows: work on them was begun.
     """
 
     shelf: Shelf = field(default_factory=Shelf)
     faults: PortFaults = field(default_factory=PortFaults)
     rows: dict[Owned, dict[Place, PartRow]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
-    marked: set[Owned] = field(default_factory=set)
 
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
@@ -57,7 +55,7 @@ class FakeParts:
 
     def conversations(self, scope: Scope, *, after: str | None, limit: int) -> Page[tuple[str, str]]:
         with self.faults.call("conversations"):
-            known = self.marked | {place for place, rows in self.rows.items() if rows}
+            known = [place for place, rows in self.rows.items() if rows]
             listed = sorted((owner, one) for org, owner, one in known if org == scope.org)
             rest = [pair for pair in listed if after is None or "|".join(pair) > after]
             some = rest[:limit]

@@ -23,7 +23,13 @@ def told(world: ReconcileWorld, org: str = "acme") -> ReconcileWorld:
 def stray(world: ReconcileWorld, parent: str, owner: str = "") -> str:
     """Put an entry into the index that no row knows."""
     name = f"x{len(world.index.entries):05d}"
-    world.index.entries[name] = IndexEntry(
+    world.index.entries[name] = unknown(world, parent, owner)
+    return name
+
+
+def unknown(world: ReconcileWorld, parent: str, owner: str = "") -> IndexEntry:
+    """Return an entry that no row knows."""
+    return IndexEntry(
         chunk="x#0",
         org="acme",
         owner=owner,
@@ -34,7 +40,6 @@ def stray(world: ReconcileWorld, parent: str, owner: str = "") -> str:
         model=world.model,
         vector=vector_of("stray"),
     )
-    return name
 
 
 def first_of(world: ReconcileWorld, parent: str) -> str:

@@ -8,17 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from fencepost.domain import objects
-from fencepost.domain.conversation import Role
 from fencepost.domain.corpus import ChunkRow, Document, DocumentState
 from fencepost.domain.corpus_entries import entry_of, fingerprint
 from fencepost.domain.errors import FencepostError
 from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
 from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, Message, MessageStatus
+from fencepost.domain.messages import Conversation
 from fencepost.domain.outbox import jobs_after
 from fencepost.domain.reconciling import SETTLES, Finding
 from fencepost.domain.retrieval import IndexEntry
-from fencepost.domain.sites import LayerBudgets, Site
 from fencepost.services.background import WORK_SECONDS
 from fencepost.services.comparing import Looked, Sides
 from fencepost.services.document_jobs import document_job
@@ -37,11 +35,12 @@ from tests.fakes_conversations import FakeConversations, Owned, Shelf, owned
 from tests.fakes_corpus import operator
 from tests.fakes_directory import FakeDirectory
 from tests.fakes_index import FakeEmbedder
-from tests.fakes_memories import FakeMessageHits
+from tests.fakes_memories import FakeMessageHits, conversation, message
 from tests.fakes_memory import FakeJobs
 from tests.fakes_parts import FakeParts
 from tests.fakes_reconcile import FakeReconcileStore, FakeRoll, RandomFaults
 from tests.remember_world import Counted, paragraphs
+from tests.turn_world import DEFAULTS
 
 ATTEMPTS = 5
 """Of a job, before it goes to the dead letters."""
@@ -104,7 +103,7 @@ class ReconcileWorld:
             embedder=self.documents.embedder,
             jobs=self.work,
             queue=self.queue,
-            sites=SiteService(FakeDirectory(), Site(org="", id="", key="", budgets=LayerBudgets())),
+            sites=SiteService(FakeDirectory(), DEFAULTS),
             cut=paragraphs,
             clock=self.clock,
         )
@@ -195,7 +194,8 @@ class ReconcileWorld:
         before = self.shelf.conversations.get(owned(scope, conversation_id))
         row = before or self._begun(conversation_id)
         rows = self.shelf.messages.setdefault(owned(scope, conversation_id), [])
-        rows += self._exchange(row, question, answer)
+        said = enumerate((question, answer), row.next_seq)
+        rows += [message(row.incarnation, seq, text, self.clock()) for seq, text in said]
         self._change(scope, before, replace(row, next_seq=row.next_seq + 2, updated_at=self.clock()))
 
     def hide(self, place: Owned, messages: int) -> None:
@@ -241,7 +241,7 @@ class ReconcileWorld:
         for place, rows in self.parts.rows.items():
             # Of a conversation that never had any, nobody can tell whether it should.
             if rows and (talk := self.shelf.conversations.get(place)):
-                said = {message.seq for message in self.shelf.messages[place] if message.seq >= talk.kept_from}
+                said = {one.seq for one in self.shelf.messages[place] if one.seq >= talk.kept_from}
                 assert said == {seq for seq, _ in rows}
 
     def _current(self, org: str, row: Document) -> Iterator[ChunkRow]:
@@ -254,30 +254,7 @@ class ReconcileWorld:
 
     def _begun(self, conversation_id: str) -> Conversation:
         now, incarnation = self.clock(), f"i{len(self.faults.calls)}"
-        return Conversation(
-            id=conversation_id, site="", incarnation=incarnation, title="T", created_at=now, updated_at=now, next_seq=1
-        )
-
-    def _exchange(self, row: Conversation, question: str, answer: str) -> list[Message]:
-        seq, now = row.next_seq, self.clock()
-        asked = Message(
-            id=f"{row.incarnation}-q{seq}",
-            seq=seq,
-            role=Role.USER,
-            content=question,
-            created_at=now,
-            status=MessageStatus.ANSWERED,
-        )
-        told = replace(
-            asked,
-            id=f"{asked.id}.1",
-            seq=seq + 1,
-            role=Role.ASSISTANT,
-            content=answer,
-            status=MessageStatus.COMPLETE,
-            reply_to=seq,
-        )
-        return [asked, told]
+        return conversation(conversation_id, site="", incarnation=incarnation, created_at=now, updated_at=now)
 
     def _change(self, scope: Scope, before: Conversation | None, after: Conversation) -> None:
         self.shelf.conversations[owned(scope, after.id)] = after

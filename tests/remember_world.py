@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from fencepost.domain.conversation import Role
 from fencepost.domain.errors import FencepostError
@@ -21,16 +21,17 @@ from fencepost.services.background import WORK_SECONDS
 from fencepost.services.message_entries import MessageEntries
 from fencepost.services.remember import SLICE, RememberService
 from fencepost.services.sites import SiteService
+from tests.corpus_samples import NOON
 from tests.fakes import Fault, FixedClock
 from tests.fakes_conversations import FakeConversations, Shelf, owned
 from tests.fakes_corpus import FakeJobQueue, PortFaults
 from tests.fakes_directory import FakeDirectory
 from tests.fakes_index import FakeEmbedder, FakeIndex, vector_of
+from tests.fakes_memories import conversation
 from tests.fakes_memory import FakeJobs, Faults
 from tests.fakes_parts import FakeParts
 from tests.jobs_world import scope_of
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TRIES = 12
 
 
@@ -81,10 +82,7 @@ class RememberWorld:
 
     def begin(self, incarnation: str = "i1") -> None:
         """Make the conversation, without messages."""
-        row = Conversation(
-            id="c1", site="", incarnation=incarnation, title="T", created_at=NOON, updated_at=NOON, next_seq=1
-        )
-        self.shelf.conversations[owned(self.scope, "c1")] = row
+        self.shelf.conversations[owned(self.scope, "c1")] = conversation("c1", site="", incarnation=incarnation)
         self.shelf.messages[owned(self.scope, "c1")] = []
 
     @property

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.identity import Scope
 from fencepost.domain.jobs import DELAYS, Job, Purpose
 from fencepost.domain.retrieval import IndexEntry
-from fencepost.domain.sites import LayerBudgets, Site
 from fencepost.ports import Stored
 from fencepost.services.erase import EraseService
 from fencepost.services.message_entries import MessageEntries
@@ -27,6 +25,7 @@ from tests.fakes_index import FakeEmbedder, vector_of
 from tests.integration.erasure_content import BEFORE, DOOMED
 from tests.integration.erasure_interrupted import PLENTY, Stores
 from tests.integration.erasure_world import NOON
+from tests.turn_world import DEFAULTS
 
 
 class CountedIndex(EmbeddedIndex):
@@ -88,7 +87,7 @@ class Indexed:
             embedder=FakeEmbedder(),
             jobs=self.stores.jobs,
             queue=FakeJobQueue(),
-            sites=SiteService(FakeDirectory(), Site(org="", id="", key="", budgets=LayerBudgets())),
+            sites=SiteService(FakeDirectory(), DEFAULTS),
             cut=lambda text: ((0, len(text)),),
             clock=lambda: NOON,
         )
@@ -126,9 +125,9 @@ class Indexed:
         assert receipt.status == "done"
         return dict(receipt.counts)
 
-    def entries(self, scope: Scope | None = None) -> list[Stored]:
+    def entries(self) -> list[Stored]:
         """Return all entries of the organisation."""
-        return list(self.index.listed(scope or self.stores.scope, None, PLENTY).items)
+        return list(self.index.listed(self.stores.scope, None, PLENTY).items)
 
     def plant(self, conversation_id: str) -> str:
         """Write an entry of which no row knows, as a worker does who then dies, and return what it is called."""

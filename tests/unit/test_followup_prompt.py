@@ -55,7 +55,7 @@ def test_only_the_last_exchanges_are_shown_and_only_the_beginnings_of_what_is_lo
     assert "x" * MESSAGE_CHARACTERS not in prompt
 
 
-def test_what_is_asked_for_is_never_longer_than_what_is_taken() -> None:
+def test_what_is_longer_than_a_question_is_none() -> None:
     assert rewritten("x" * LONGEST, NONCE)
     assert not rewritten("x" * (LONGEST + 1), NONCE)
 
@@ -97,6 +97,6 @@ def test_a_follow_up_is_rewritten_by_the_site_s_model_and_what_it_finds_is_in_th
         assert stand_in.calls() == 1
         asked = json.dumps(stand_in.body(), ensure_ascii=False)
     assert "Tell me how to install linux" in asked
-    assert "install on linux with make" in "".join(b.text for b in talk.turns.model.prompts[-1].turns[-1].blocks)
+    assert "install on linux with make" in "".join(talk.turns.prompted)
     bill = talk.turns.books.bill(NOON.date())
     assert (bill.calls, bill.committed) == (3, bill.spent)

@@ -7,9 +7,8 @@ import pytest
 from fencepost.domain.corpus import DocumentKind, DocumentState, Origin
 from fencepost.domain.errors import ErrorCode, FencepostError
 from tests.corpus_world import CorpusWorld
+from tests.unit.test_ingest import FIRST, SECOND
 
-FIRST = "# Guide\n\nInstall it.\n\nStart it.\n\nStop it."
-SECOND = "# Guide\n\nInstall it with care.\n\nStart it.\n\nStop it."
 PAGE = "https://docs.example/guide"
 
 

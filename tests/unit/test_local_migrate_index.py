@@ -135,8 +135,8 @@ def deployed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         "FENCEPOST_TENANT_ROLE": "arn:aws:iam::1:role/tenant",
         "FENCEPOST_EMBEDDER": "titan-v2",
     }
-    for name, value in {"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}.items():
-        monkeypatch.setenv(name, value)
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "")
     monkeypatch.setattr(Profile, "client", lambda _self, _service: Aws(variables))
     monkeypatch.setattr("time.sleep", bench.pause)
     return variables

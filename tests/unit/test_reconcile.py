@@ -116,7 +116,7 @@ def test_rows_of_an_attempt_that_failed_for_good_are_removed_and_the_version_bef
     world: ReconcileWorld,
 ) -> None:
     world.write(f"{TEXT}\n\nDelta.", "d1")
-    world.faults.at(world_calls_until_new_rows(world), "after")
+    world.faults.at(calls_until_a_new_entry(), "after")
     world.deliver()
     world.queue.jobs.clear()
     world.documents.queue_again(state=DocumentState.FAILED)
@@ -126,14 +126,13 @@ def test_rows_of_an_attempt_that_failed_for_good_are_removed_and_the_version_bef
     assert "".join(world.documents.read()) == TEXT
 
 
-def world_calls_until_new_rows(world: ReconcileWorld) -> int:
-    """Return how many calls pass until the new chunk's entry was written and its row does not know it yet."""
-    other = ReconcileWorld()
-    told(other)
-    other.write(f"{TEXT}\n\nDelta.", "d1")
-    before = len(other.faults.calls)
-    other.settle()
-    return other.faults.calls[before:].index("upsert")
+def calls_until_a_new_entry() -> int:
+    """Return how many calls pass until the new chunk's entry is written, which its row does not know yet."""
+    world = told(ReconcileWorld())
+    world.write(f"{TEXT}\n\nDelta.", "d1")
+    before = len(world.faults.calls)
+    world.settle()
+    return world.faults.calls[before:].index("upsert")
 
 
 # What is left alone.
@@ -169,6 +168,16 @@ def test_what_changed_a_moment_ago_is_left_for_the_next_time(world: ReconcileWor
     assert not findings(world)
     world.clock.advance(SETTLES.total_seconds())
     assert findings(world)
+
+
+def test_an_entry_of_what_changed_a_moment_ago_is_left_as_well(world: ReconcileWorld) -> None:
+    for parent, owner in (("d1", ""), ("c1", "v1")):
+        stray(world, parent, owner)
+    world.say("and beta", "beta too")
+    world.documents.queue_again(state=DocumentState.READY)
+    assert not findings(world)
+    world.clock.advance(SETTLES.total_seconds())
+    assert findings(world)[Finding.VECTOR_WITHOUT_ROW] == 2
 
 
 def test_a_repair_waits_where_the_index_may_not_show_the_last_change(world: ReconcileWorld) -> None:
@@ -220,12 +229,12 @@ def test_a_long_repair_goes_on_in_another_job(world: ReconcileWorld) -> None:
     world.settle()
     world.change_model("another/16")
     world.reconcile()
-    world.documents.slice = world.documents.slice * 0
+    usual, world.documents.slice = world.documents.slice, timedelta()
     (job, *_) = [job for job in world.queue.jobs if job.document]
     world.queue.jobs.clear()
     world.perform(job)
     assert world.queued() == [("acme", Purpose.REPAIR, "d1")]
-    world.documents.slice = SETTLES
+    world.documents.slice = usual
     world.settle()
     assert {entry.model for entry in world.index.entries.values() if not entry.owner} == {"another/16"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,8 +13,8 @@ from fencepost.domain.corpus import Acl, Audience, DocumentState
 from fencepost.domain.errors import FencepostError
 from fencepost.domain.ingestion import STUCK_AFTER
 from fencepost.domain.retrieval import IndexEntry
-from tests.fakes_index import vector_of
 from tests.fakes_reconcile import ORGS, RandomFaults
+from tests.reconcile_scenes import unknown
 from tests.reconcile_world import ReconcileWorld
 from tests.thoroughness import examples
 
@@ -33,7 +32,6 @@ class Life:
     strays: int = 0
     world: ReconcileWorld = field(init=False)
     rng: Random = field(init=False)
-    done: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.rng = Random(self.seed)
@@ -45,7 +43,6 @@ class Life:
         rarely = {self.rename: 2, self.remove: 1, self.erase: 1, self.hide: 1, self.lose: 1, self.stray: 2}
         chances: dict[Callable[[], None], float] = {**often, **rarely, self.age: 1, self.change_model: 0.1}
         (happens,) = self.rng.choices(list(chances), list(chances.values()))
-        self.done[happens.__name__] += 1
         happens()
 
     def deliver(self) -> None:
@@ -137,18 +134,9 @@ class Life:
         return between.join(self.rng.choice(WORDS) for _ in range(self.rng.randint(1, 7)))
 
     def _unknown(self) -> IndexEntry:
-        owner = self.rng.choice(("", "v1", "v9"))
-        return IndexEntry(
-            chunk=f"{self.strays}#0",
-            org=self.rng.choice(ORGS),
-            owner=owner,
-            kind="message" if owner else "document",
-            parent=self.rng.choice(("d1", "c1", "gone")),
-            version=1,
-            text="stray",
-            model=self.world.model,
-            vector=vector_of("stray"),
-        )
+        owner, org = self.rng.choice(("", "v1", "v9")), self.rng.choice(ORGS)
+        parent = self.rng.choice(("d1", "c1", "gone"))
+        return replace(unknown(self.world, parent, owner), org=org, chunk=f"{self.strays}#0")
 
 
 @pytest.mark.parametrize("seed", range(examples(9)))

@@ -8,6 +8,7 @@ import pytest
 
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.events import BatchEvent, ReconcileEvent
+from fencepost.domain.identity import Scope
 from fencepost.domain.reconciling import Progress
 from fencepost.edge.schedule import RECONCILE, Schedule, ScheduleFailed
 from fencepost.services import comparing
@@ -25,8 +26,7 @@ def world() -> ReconcileWorld:
 
 
 def calls_of_a_run() -> int:
-    world = ReconcileWorld()
-    told(world)
+    world = told(ReconcileWorld())
     before = len(world.faults.calls)
     spoil(world)
     world.reconcile()
@@ -65,10 +65,10 @@ def test_organisations_take_turns_and_one_that_fails_holds_up_no_other(
     turns = list[str]()
 
     class Picky(comparing.Comparison):
-        def __init__(self, sides: comparing.Sides, org: str) -> None:
-            super().__init__(sides, org)
-            turns.append(org)
-            if org == "broken":
+        def __init__(self, sides: comparing.Sides, scope: Scope) -> None:
+            super().__init__(sides, scope)
+            turns.append(scope.org)
+            if scope.org == "broken":
                 raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
 
     monkeypatch.setattr(reconciling, "Comparison", Picky)
@@ -104,6 +104,8 @@ def test_a_run_asks_for_no_more_repairs_than_it_may_and_for_each_once(
     world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconciling, "REPAIRS", 3)
+    # What is wrong with a document is met on several pages.
+    monkeypatch.setattr(comparing, "ROWS", 1)
     for number in range(12):
         world.write(TEXT, f"d{number}")
     world.settle()

@@ -90,7 +90,7 @@ def town() -> Town:
 def test_a_follow_up_is_looked_for_in_words_of_its_own(town: Town) -> None:
     answer = town.follow_up()
     assert town.looked_for == BY_ITSELF
-    shown = "".join(block.text for block in town.world.model.prompts[-1].turns[-1].blocks)
+    shown = "".join(town.world.prompted)
     assert "pay an invoice by card" in shown
     assert shown.endswith(FOLLOW_UP)
     assert BY_ITSELF not in shown

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fencepost.domain.fence import TAG
-from fencepost.domain.identity import Action, Caller, Scope, Visitor, authorize, own
-from fencepost.domain.messages import AnswerContext, MessagePointer
+from fencepost.domain.identity import Caller, Visitor
 from fencepost.domain.money import Usage
 from fencepost.domain.sites import LayerBudgets
 from fencepost.domain.system_prompt import SYSTEM_PROMPT
@@ -35,28 +34,11 @@ class Town:
         """Let somebody have said something elsewhere."""
         diary = self.library.diary
         diary.clock.advance((self.world.clock() - diary.clock()).total_seconds())
-        diary.tell(scope_of(who), conversation_id, *texts, **fields)
-
-    @property
-    def last(self) -> list[str]:
-        """The blocks of the last prompt's last turn: memory, what was retrieved, and the message."""
-        return [block.text for block in self.world.model.prompts[-1].turns[-1].blocks]
+        diary.tell(self.world.scope(who), conversation_id, *texts, **fields)
 
     def cite(self, marker: str) -> None:
         """Let the model answer with a citation."""
         self.world.model.reply = lambda: Completion(f"Marzipan [{marker}].", Usage(100, 0, 0, 10), 0.1)
-
-    def context(self, conversation_id: str, message_id: str = "m1") -> AnswerContext:
-        """Return the audit view of an answer."""
-        found = self.world.conversations.context(
-            self.world.scope(), MessagePointer(message_id, conversation_id, 1, ""), None
-        )
-        assert found is not None
-        return found
-
-
-def scope_of(who: Caller) -> Scope:
-    return authorize(who, Action.READ, own(who))
 
 
 @pytest.fixture
@@ -67,10 +49,10 @@ def town() -> Town:
 def test_what_was_said_elsewhere_is_in_the_prompt_in_the_audit_view_and_can_be_cited(town: Town) -> None:
     town.cite("msg:earlier-q1")
     answer = town.world.say(QUESTION)
-    memory, *_, message = town.last
+    memory, *_, message = town.world.prompted
     assert f'source="msg:earlier-q1" title="Earlier conversation, 2026-03-01, visitor">\n{SAID}\n</{TAG}>' in memory
     assert message == QUESTION
-    layers = {use.layer: use.sources for use in town.context(answer.conversation_id).layers}
+    layers = {use.layer: use.sources for use in town.world.context(answer.conversation_id).layers}
     assert sorted(layers["memory"]) == ["msg:earlier-q1", "msg:earlier-q1.1"]
     (cited,) = answer.answer.sources
     assert (cited.id, cited.title, cited.url) == ("msg:earlier-q1", "Earlier conversation, 2026-03-01, visitor", "")
@@ -100,30 +82,30 @@ def test_nobody_is_reminded_of_what_somebody_else_said(town: Town, who: Caller) 
 def test_a_conversations_own_messages_are_not_repeated(town: Town) -> None:
     town.world.say(QUESTION, conversation_id="earlier")
     assert town.world.model.prompts[-1].turns[0].blocks[0].text == SAID
-    assert SAID not in "".join(town.last)
+    assert SAID not in "".join(town.world.prompted)
 
 
 @pytest.mark.parametrize("gone", ["erased", "kept_from"])
 def test_what_is_gone_is_not_remembered_though_its_entry_is_there(town: Town, gone: str) -> None:
     if gone == "erased":
-        town.library.diary.erase(scope_of(ANN), "earlier")
+        town.library.diary.erase(town.world.scope(), "earlier")
     else:
-        town.library.diary.change(scope_of(ANN), "earlier", kept_from=3)
+        town.library.diary.change(town.world.scope(), "earlier", kept_from=3)
     town.world.say(QUESTION)
-    assert "Marzipan" not in "".join(town.last)
+    assert "Marzipan" not in "".join(town.world.prompted)
 
 
 def test_a_site_without_room_for_memory_looks_for_none() -> None:
     town = Town(memory_tokens=0)
     town.world.say(QUESTION)
-    assert "Marzipan" not in "".join(town.last)
+    assert "Marzipan" not in "".join(town.world.prompted)
     assert {search.kind for search in town.library.index.searches} == {"document"}
 
 
 def test_what_does_not_fit_is_left_out_and_not_named() -> None:
     town = Town(memory_tokens=150)
     answer = town.world.say(QUESTION)
-    layers = {use.layer: use for use in town.context(answer.conversation_id).layers}
+    layers = {use.layer: use for use in town.world.context(answer.conversation_id).layers}
     assert "memory" not in layers
 
 
@@ -131,7 +113,7 @@ def test_a_store_that_does_not_answer_fails_no_turn(town: Town) -> None:
     town.library.diary.hits.faults.at(0, "before")
     answer = town.world.say(QUESTION)
     assert answer.answer.degraded
-    assert "Marzipan" not in "".join(town.last)
+    assert "Marzipan" not in "".join(town.world.prompted)
 
 
 def test_a_search_that_never_answers_fails_no_turn() -> None:
@@ -156,7 +138,7 @@ def test_what_was_said_cannot_close_its_fence_nor_name_another_source(town: Town
     town.tell(ANN, "hostile", f"{SAID} {forged}", title=f'"> {forged}')
     town.cite("doc:trusted#1")
     answer = town.world.say(QUESTION)
-    memory = town.last[0]
+    memory = town.world.prompted[0]
     assert "msg:hostile-q1" in memory
     assert memory.count(f"<{TAG} ") == memory.count(f"</{TAG}>") == 3
     assert memory.rstrip().endswith(f"</{TAG}>")

@@ -57,7 +57,7 @@ def document_handlers(settings: Settings, reached: Stores) -> Mapping[Purpose, J
     """Return the worker's part."""
     index = index_of(settings)
     if index is None:
-        return dict.fromkeys(_PURPOSES, _disabled)
+        return dict.fromkeys(_PURPOSES, disabled)
     handlers = ingestion(settings, reached, index, SqsJobQueue(settings.jobs_queue)).handlers()
     return {**handlers, **stray_handlers(reached, index)}
 
@@ -122,5 +122,6 @@ def _cutter(settings: Settings, embedder: CachedEmbedder) -> Cut:
     return lambda text, language: cut(text, embedder.count, bounds, language)
 
 
-def _disabled(_scope: Scope, _job: Job) -> None:
+def disabled(_scope: Scope, _job: Job) -> None:
+    """Do what a deployment without an index does with work on it: refuse."""
     raise FencepostError(ErrorCode.RETRIEVAL_DISABLED)

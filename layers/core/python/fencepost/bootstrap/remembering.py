@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 from fencepost.adapters.sqs import SqsJobQueue
 from fencepost.bootstrap.clock import utc_now
-from fencepost.bootstrap.corpus import bounds_of
+from fencepost.bootstrap.corpus import bounds_of, disabled
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
+from fencepost.domain.jobs import Purpose
 from fencepost.domain.remembering import spans
 from fencepost.services.jobs import JobHandler
 from fencepost.services.message_entries import MessageEntries
@@ -31,7 +29,7 @@ def remember_handlers(
 ) -> Mapping[Purpose, JobHandler]:
     """Return the worker's part. An embedder is loaded with the first message that it embeds."""
     if entries is None:
-        return {Purpose.REMEMBER: _disabled}
+        return {Purpose.REMEMBER: disabled}
     embedder, bounds = embedder_of(settings), bounds_of(settings)
     service = RememberService(
         conversations=reached.conversations,
@@ -44,7 +42,3 @@ def remember_handlers(
         clock=utc_now,
     )
     return {Purpose.REMEMBER: service.run}
-
-
-def _disabled(_scope: Scope, _job: Job) -> None:
-    raise FencepostError(ErrorCode.RETRIEVAL_DISABLED)

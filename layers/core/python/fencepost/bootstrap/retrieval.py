@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from fencepost.adapters.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
 from fencepost.adapters.local_embedder import LocalEmbedder
@@ -31,11 +32,17 @@ def embedder_of(settings: Settings) -> Embedder:
     """Return the embedder. Nothing is loaded before its first use."""
     match settings.embedder:
         case "local":
-            return LocalEmbedder()
+            return _on_this_machine()
         case "titan-v2":
             return BedrockEmbedder(TITAN_V2)
         case "cohere-v4":
             return BedrockEmbedder(COHERE_V4)
+
+
+@cache
+def _on_this_machine() -> LocalEmbedder:
+    """Return the process' one: documents and messages are embedded by one model, and it is loaded once."""
+    return LocalEmbedder()
 
 
 def cached_embedder(settings: Settings, reached: Stores) -> CachedEmbedder:

@@ -192,6 +192,11 @@ class ChunkRow:
     vector: tuple[float, ...] = field(default=(), repr=False)
     model: str = ""
 
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """What the index calls its entries: none, one, or an older one as well."""
+        return tuple(filter(None, (self.stored_id, self.stale_id)))
+
     def is_part_of(self, version: int) -> bool:
         """Tell whether it belongs to a version of its document."""
         return self.since <= version and (self.until is None or version < self.until)

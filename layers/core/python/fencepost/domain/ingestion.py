@@ -28,11 +28,16 @@ _UNDER_WAY = frozenset({DocumentState.QUEUED, DocumentState.INDEXING, DocumentSt
 _AT_REST = frozenset({DocumentState.READY, DocumentState.FAILED})
 
 
+def is_at_rest(document: Document) -> bool:
+    """Tell whether no work on a document is under way: what it is then, its rows and entries say exactly."""
+    return document.state in _AT_REST
+
+
 def due_at(document: Document) -> datetime | None:
     """Return when work on a document is to be queued, if nothing happens before; None for never."""
     if document.state in _UNDER_WAY:
         return document.updated_at + STUCK_AFTER
-    if document.state in _AT_REST and document.source and document.refresh_hours:
+    if is_at_rest(document) and document.source and document.refresh_hours:
         return (document.checked_at or document.updated_at) + timedelta(hours=document.refresh_hours)
     return None
 

@@ -51,6 +51,11 @@ class Message:
     degraded: bool = False
     attachments: tuple[str, ...] = ()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is an answered question, or an answer that stands."""
+        return self.status in (MessageStatus.ANSWERED, MessageStatus.COMPLETE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTurn:

@@ -8,14 +8,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from fencepost.domain.corpus import ChunkRow, Document, DocumentState
+from fencepost.domain.corpus import ChunkRow, Document
 from fencepost.domain.messages import Conversation
 from fencepost.domain.remembered import PartRow
 
 SETTLES: Final = timedelta(minutes=2)
 """How long what changed is left alone: an index may show only after a minute what was written, or removed."""
-
-_AT_REST = frozenset({DocumentState.READY, DocumentState.FAILED})
 
 
 class Finding(StrEnum):
@@ -92,11 +90,6 @@ def row_finding(known: Known, visible: AbstractSet[str], model: str) -> Finding 
     if known.model != model:
         return Finding.WRONG_MODEL
     return Finding.WRONG_VERSION if known.stale_id else None
-
-
-def is_at_rest(document: Document) -> bool:
-    """Tell whether no work on a document is under way: what it is then, its rows and entries say exactly."""
-    return document.state in _AT_REST
 
 
 def is_settled(what: Document | Conversation, now: datetime) -> bool:

@@ -49,6 +49,11 @@ class PartRow:
         """What its entry names as its row: `<message>#<number>`."""
         return f"{self.message}#{self.number}"
 
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """What the index calls its entries: none, one, or an older one as well."""
+        return tuple(filter(None, (self.stored_id, self.stale_id)))
+
 
 def words_of(content: str, start: int, end: int) -> str:
     """Return what a span of a message's content says, as it is found and shown.

@@ -15,7 +15,7 @@ from typing import Final
 from fencepost.domain.chunking import Bounds, cut
 from fencepost.domain.identity import Scope
 from fencepost.domain.languages import language_of
-from fencepost.domain.messages import Message, MessageStatus
+from fencepost.domain.messages import Message
 from fencepost.domain.ranking.fields import REACH, Fields, Said, blended, message_fields
 from fencepost.domain.remembered import PartRow, words_of
 from fencepost.domain.retrieval import IndexEntry, Vector
@@ -26,7 +26,6 @@ type Span = tuple[int, int]
 type Cut = Callable[[str], Sequence[Span]]
 """Cuts a message's content into parts whose spans tile it: `spans`, with the embedder's tokens and bounds."""
 
-_SETTLED: Final = frozenset({MessageStatus.ANSWERED, MessageStatus.COMPLETE})
 _VERSION_DIGITS: Final = 7  # Of hexadecimal: 28 bits, which every index holds as a number.
 
 
@@ -160,7 +159,7 @@ def spans(text: str, count: Callable[[str], int], bounds: Bounds) -> Sequence[Sp
 
 def is_remembered(message: Message, kept_from: int) -> bool:
     """Tell whether a message is to be found, where it has words: an answered question, or an answer that stands."""
-    return message.status in _SETTLED and message.seq >= kept_from
+    return message.is_settled and message.seq >= kept_from
 
 
 def parts_of(message: Message, kept_from: int, cutter: Cut) -> tuple[Part, ...]:

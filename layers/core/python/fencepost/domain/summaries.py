@@ -15,7 +15,7 @@ from fencepost.domain.conversation import Role
 from fencepost.domain.fence import TAG, fence
 from fencepost.domain.history import stored_exchanges, window
 from fencepost.domain.memory import Summary, SummaryLine
-from fencepost.domain.messages import Message, MessageStatus
+from fencepost.domain.messages import Message
 from fencepost.domain.prompt import Prompt, background_prompt
 from fencepost.domain.sites import LayerBudgets
 from fencepost.domain.sourced_lines import sourced_lines
@@ -92,7 +92,7 @@ def carried_part(summary: Summary) -> Summary | None:
 
 def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages that a summary may rest on: answered questions, and their newest answers."""
-    return tuple(message for message in messages if message.status in (MessageStatus.ANSWERED, MessageStatus.COMPLETE))
+    return tuple(message for message in messages if message.is_settled)
 
 
 def wanted_through(recent: Sequence[Message], next_seq: int, budgets: LayerBudgets) -> int:

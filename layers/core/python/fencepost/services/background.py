@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from fencepost.domain.errors import FencepostError
 from fencepost.domain.identity import Scope
@@ -31,6 +31,11 @@ class Progress:
     through: int
 
 
+def new_lease(now: datetime) -> WorkLease:
+    """Return the lease of a worker who begins now."""
+    return WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))
+
+
 @contextmanager
 def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Progress | None]:
     """Hold the lease of a job's work meanwhile.
@@ -44,8 +49,7 @@ def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Pr
     Raises:
         FencepostError: `conversation_busy`; another worker holds the lease.
     """
-    now = clock()
-    lease = WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))
+    lease = new_lease(clock())
     through = jobs.begin(scope, job, lease)
     if through is None:
         yield None

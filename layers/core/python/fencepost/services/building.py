@@ -97,8 +97,7 @@ class Building:
         self.rows.drop(self.scope, self.document.id, [*fates[Fate.LEFT_OVER], *fates[Fate.STRAY]])
         vanishing = [replace(row, until=self.document.next_version) for row in fates[Fate.VANISHES]]
         returned = [replace(row, until=None) for row in fates[Fate.RETURNED]]
-        if marked := [*vanishing, *returned]:
-            self.rows.store.put_chunks(self.scope, self.document.id, marked)
+        self.rows.put(self.scope, self.document.id, [*vanishing, *returned])
         self.indexing.note([*vanishing, *fates[Fate.VANISHING]])
         self._keep([*fates[Fate.KEPT], *returned])
 

@@ -13,6 +13,7 @@ from typing import Final
 from fencepost.domain.corpus import ChunkRow, Document
 from fencepost.domain.corpus_entries import fingerprint
 from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
+from fencepost.domain.ingestion import is_at_rest
 from fencepost.domain.jobs import OPERATOR, Job, Purpose
 from fencepost.domain.messages import Conversation
 from fencepost.domain.reconciling import (
@@ -21,7 +22,6 @@ from fencepost.domain.reconciling import (
     Progress,
     Step,
     entry_finding,
-    is_at_rest,
     is_settled,
     of_chunk,
     of_part,
@@ -61,7 +61,7 @@ class Looked:
     """What one page told.
 
     Attributes:
-        jobs: what repairs it, once for each document or conversation.
+        jobs: what repairs it, for each finding.
         reads: how often index and tables were asked.
         then: where to go on; None where that was the last page.
     """
@@ -108,12 +108,12 @@ class Comparison:
 
     Args:
         sides: what is compared.
-        org: whose.
+        scope: of the operator, in the organisation.
     """
 
-    def __init__(self, sides: Sides, org: str) -> None:
+    def __init__(self, sides: Sides, scope: Scope) -> None:
         self._sides = sides
-        self._scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))
+        self._scope = scope
         self._talk: Callable[[str, str], _Talk] = lru_cache(_REMEMBERED)(self._read)
         self._reads = 0
 
@@ -274,5 +274,4 @@ def _after(progress: Progress, next_key: str | None, step: Step | None) -> Progr
 
 def _looked(found: Sequence[_Found], then: Progress | None) -> Looked:
     there = [one for one in found if one]
-    jobs = {(job.purpose, job.owner, job.document, job.conversation): job for _, job in there}
-    return Looked(findings=Counter(finding for finding, _ in there), jobs=tuple(jobs.values()), then=then)
+    return Looked(findings=Counter(finding for finding, _ in there), jobs=tuple(job for _, job in there), then=then)

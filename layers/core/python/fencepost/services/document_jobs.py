@@ -1,17 +1,17 @@
-"""Work on one document: how it is asked for, and that one worker does it at a time."""
+"""Work on one document: how it is asked for, that one worker does it at a time, and how it changes the document."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from dataclasses import replace
 
+from fencepost.domain.corpus import Document
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import OPERATOR, Job, Purpose, WorkLease
+from fencepost.domain.jobs import OPERATOR, Job, Purpose
 from fencepost.ports import Clock, CorpusStore
-from fencepost.services.background import WORK_SECONDS
+from fencepost.services.background import new_lease
 
 
 def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock) -> Job:
@@ -34,8 +34,7 @@ def working(store: CorpusStore, scope: Scope, document_id: str, clock: Clock) ->
     Raises:
         FencepostError: `document_busy`; another worker has it.
     """
-    now = clock()
-    lease = WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))
+    lease = new_lease(clock())
     if not store.begin(scope, document_id, lease):
         raise FencepostError(ErrorCode.DOCUMENT_BUSY)
     try:
@@ -44,3 +43,15 @@ def working(store: CorpusStore, scope: Scope, document_id: str, clock: Clock) ->
         # A lease that is not given back ends by itself.
         with suppress(FencepostError):
             store.end(scope, document_id, lease)
+
+
+def changed(store: CorpusStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
+    """Write a document's row in place of what it was, and return it with the time of its change.
+
+    Raises:
+        FencepostError: `document_busy`; it is not what it was any more.
+    """
+    dated = replace(after, updated_at=clock())
+    if not store.change(scope, before, dated):
+        raise FencepostError(ErrorCode.DOCUMENT_BUSY)
+    return dated

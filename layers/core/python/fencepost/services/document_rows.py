@@ -9,6 +9,7 @@ from typing import Final
 from fencepost.domain.corpus import ChunkRow
 from fencepost.domain.identity import Scope
 from fencepost.ports import CorpusStore, Stored, VectorIndex
+from fencepost.services.paging import pages
 
 PAGE: Final = 200
 """Rows, or entries, that are read together."""
@@ -23,18 +24,12 @@ class DocumentRows:
 
     def pages(self, scope: Scope, document_id: str) -> Iterator[Sequence[ChunkRow]]:
         """Yield all rows of a document, some at a time. They may be removed meanwhile."""
-        after: str | None = None
-        while True:
-            page = self.store.chunks(scope, document_id, after=after, limit=PAGE)
-            yield page.items
-            if page.next_key is None:
-                return
-            after = page.next_key
+        return pages(lambda after: self.store.chunks(scope, document_id, after=after, limit=PAGE))
 
     def drop(self, scope: Scope, document_id: str, rows: Sequence[ChunkRow]) -> None:
         """Remove rows, their entries first: a row is what knows them."""
         if rows:
-            self.delete_entries(scope, [one for row in rows for one in (row.stored_id, row.stale_id)])
+            self.delete_entries(scope, [one for row in rows for one in row.entry_ids])
             self.store.drop_chunks(scope, document_id, [row.id for row in rows])
 
     def remove_entries(self, scope: Scope, document_id: str, keep: frozenset[str]) -> int:
@@ -48,14 +43,9 @@ class DocumentRows:
 
     def entries(self, scope: Scope, document_id: str) -> Iterator[Sequence[Stored]]:
         """Yield all entries that the index lists of a document, some at a time. They may be removed meanwhile."""
-        after: str | None = None
-        while True:
-            page = self.index.listed(scope, after, PAGE, parent=document_id)
+        for entries in pages(lambda after: self.index.listed(scope, after, PAGE, parent=document_id)):
             # A conversation of the same id is none of ours: its entries have an owner.
-            yield [entry for entry in page.items if not entry.owner]
-            if page.next_key is None:
-                return
-            after = page.next_key
+            yield [entry for entry in entries if not entry.owner]
 
     def delete_entries(self, scope: Scope, stored_ids: Sequence[str]) -> None:
         """Remove entries; empty ids are none."""

@@ -29,6 +29,7 @@ from fencepost.domain.memory import FactState
 from fencepost.domain.messages import Conversation, Message
 from fencepost.ports import BlobStore, Clock, ConversationStore, JobStore, Keys, MemoryStore
 from fencepost.services.jobs import new_record
+from fencepost.services.paging import pages
 from fencepost.services.transcripts import transcript
 
 BUNDLE_KEPT = timedelta(days=objects.PASSING_DAYS)
@@ -159,12 +160,8 @@ class ExportService:
         return found.values()
 
     def _listed(self, scope: Scope) -> Iterator[Conversation]:
-        after = None
-        while True:
-            page = self.conversations.newest(scope, after=after, limit=_PAGE)
-            yield from page.items
-            if (after := page.next_key) is None:
-                return
+        for some in pages(lambda after: self.conversations.newest(scope, after=after, limit=_PAGE)):
+            yield from some
 
     def _message_lines(self, scope: Scope, exported: Iterable[Conversation], said: _Said) -> Iterator[bytes]:
         for conversation in exported:

@@ -44,7 +44,7 @@ class Indexing:
 
     def note(self, rows: Sequence[ChunkRow]) -> None:
         """Keep what rows know."""
-        self.kept.update(one for row in rows for one in (row.stored_id, row.stale_id) if one)
+        self.kept.update(one for row in rows for one in row.entry_ids)
 
     def write(self, rows: Sequence[ChunkRow]) -> Sequence[ChunkRow]:
         """Embed chunks, write their entries, let their rows know these, and return the rows as they then are."""

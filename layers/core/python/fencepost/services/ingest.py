@@ -17,7 +17,7 @@ from fencepost.domain.languages import language_of
 from fencepost.domain.links import plain_text
 from fencepost.ports import BlobStore, Clock, CorpusStore, JobQueue
 from fencepost.services.building import Told
-from fencepost.services.document_jobs import document_job, working
+from fencepost.services.document_jobs import changed, document_job, working
 from fencepost.services.index_errors import Hopeless, index_errors
 from fencepost.services.sitemaps import Sitemaps
 from fencepost.services.sources import Source, Sources
@@ -154,10 +154,7 @@ class IngestService:
         return told
 
     def _change(self, scope: Scope, before: Document, after: Document) -> Document:
-        changed = replace(after, updated_at=self.clock())
-        if not self.store.change(scope, before, changed):
-            raise FencepostError(ErrorCode.DOCUMENT_BUSY)
-        return changed
+        return changed(self.store, scope, before, after, self.clock)
 
     def _touch(self, scope: Scope, document_id: str) -> None:
         """Say that the work goes on, so that the schedule does not take it for stuck."""

@@ -19,6 +19,7 @@ from fencepost.domain.retrieval import Vector
 from fencepost.ports import Embedder, PartStore, Stored, VectorIndex
 from fencepost.services.background import Progress
 from fencepost.services.index_errors import index_errors
+from fencepost.services.paging import pages
 
 AT_ONCE: Final = 64
 """Parts that are embedded, indexed and written together: less than one transaction holds."""
@@ -54,7 +55,7 @@ class MessageEntries:
     def remove(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
         """Remove entries, then the rows that know them."""
         for some in batched(rows, AT_ONCE, strict=False):
-            self._delete(scope, entries_of(some))
+            self._delete(scope, _entries_of(some))
             self.parts.drop_parts(scope, conversation_id, some)
 
     def compare(self, scope: Scope, conversation: Conversation) -> None:
@@ -65,7 +66,7 @@ class MessageEntries:
         """
         listed = self._listed(scope, conversation.id)
         rows = self.parts.parts(scope, conversation.id)
-        self._delete(scope, sorted(listed.keys() - set(entries_of(rows))))
+        self._delete(scope, sorted(listed.keys() - set(_entries_of(rows))))
         lost = [row for row in rows if row.version and not _is_of(row, listed.get(row.stored_id))]
         kept = [replace(row, version=0) for row in lost if row.seq >= conversation.kept_from]
         for some in batched(kept, AT_ONCE, strict=False):
@@ -82,13 +83,8 @@ class MessageEntries:
 
     def _listed(self, scope: Scope, conversation_id: str) -> dict[str, Stored]:
         """Return the entries of a conversation, by what the index calls them. Another owner's may have the same id."""
-        listed, after = dict[str, Stored](), None
-        while True:
-            page = self.index.listed(scope, after, _LISTED, parent=conversation_id, owner=scope.owner)
-            listed |= {one.stored_id: one for one in page.items}
-            if page.next_key is None:
-                return listed
-            after = page.next_key
+        listed = pages(lambda at: self.index.listed(scope, at, _LISTED, parent=conversation_id, owner=scope.owner))
+        return {one.stored_id: one for some in listed for one in some}
 
     def _delete(self, scope: Scope, stored_ids: Sequence[str]) -> None:
         if stored_ids:
@@ -153,6 +149,6 @@ def _is_of(row: PartRow, entry: Stored | None) -> bool:
     return entry is not None and (entry.version, entry.model) == (row.version, row.model)
 
 
-def entries_of(rows: Sequence[PartRow]) -> list[str]:
+def _entries_of(rows: Sequence[PartRow]) -> list[str]:
     """Return what the index calls the entries that rows know."""
-    return [one for row in rows for one in (row.stored_id, row.stale_id) if one]
+    return [one for row in rows for one in row.entry_ids]

@@ -23,7 +23,6 @@ TITLE: Final = "Earlier conversation"
 """Day and speaker follow it. The conversation's own title is made of its words: in the sources of answers elsewhere it
 would outlive it."""
 
-_SAID: Final = frozenset({MessageStatus.ANSWERED, MessageStatus.COMPLETE})
 _SPEAKERS: Final = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
 
 
@@ -79,7 +78,7 @@ class MessagePassages:
             return _known(hit, rows.parts.get(place)) if archived else _Fate.DEAD
         if message.id != message_of(hit.chunk) or message.status is MessageStatus.SUPERSEDED:
             return _Fate.DEAD
-        if message.status not in _SAID or not is_kept(talk, message, self.clock()):
+        if not message.is_settled or not is_kept(talk, message, self.clock()):
             return _Fate.WAITS
         return _known(hit, rows.parts.get(place))
 
@@ -89,7 +88,7 @@ class MessagePassages:
             scope, passage.parent, after=passage.position - 1, limit=1, newest_first=False
         )
         message = next(iter(page.items), None)
-        if message is None or message.seq != passage.position or message.status not in _SAID:
+        if message is None or message.seq != passage.position or not message.is_settled:
             return None
         whole = _worded(passage, message)
         return whole if message.id == message_of(passage.chunk) and whole.text else None

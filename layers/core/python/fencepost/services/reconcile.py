@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
+from fencepost.domain.identity import Action, Operator, Resource, authorize
 from fencepost.domain.jobs import Job
 from fencepost.domain.reconciling import Progress
-from fencepost.domain.retrieval import IndexUnavailable
 from fencepost.ports import Clock, JobQueue, OrganisationRoll, ReconcileStore
 from fencepost.services.comparing import Comparison, Looked, Sides
+from fencepost.services.index_errors import index_errors
 
 READS: Final = 2_000
 """Of index and tables in one run, after which it ends with its page."""
@@ -82,23 +81,15 @@ class Reconciler:
         return turn[0] if turn else None
 
     def _organisation(self, org: str, run: _Run) -> Iterator[Looked]:
-        scope, comparison = _operator(org), Comparison(self.sides, org)
+        scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))
+        comparison = Comparison(self.sides, scope)
         progress: Progress | None = self.store.progress(scope)
         while progress is not None and not run.is_over(self.clock()):
-            looked = self._look(comparison, progress)
+            with index_errors():
+                looked = comparison.look(progress)
             queued = run.new(looked.jobs)
             self.queue.send(queued)
             self.store.keep(scope, looked.then or Progress())
             progress = looked.then
             run.reads += looked.reads
             yield replace(looked, jobs=tuple(queued))
-
-    def _look(self, comparison: Comparison, progress: Progress) -> Looked:
-        try:
-            return comparison.look(progress)
-        except IndexUnavailable:
-            raise FencepostError(ErrorCode.INDEX_UNAVAILABLE) from None
-
-
-def _operator(org: str) -> Scope:
-    return authorize(Operator(org), Action.ADMINISTER, Resource(org))

@@ -10,11 +10,12 @@ from itertools import batched
 from fencepost.domain.corpus import ChunkRow, Document
 from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
+from fencepost.domain.ingestion import is_at_rest
 from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.reconciling import is_at_rest, is_settled
+from fencepost.domain.reconciling import is_settled
 from fencepost.ports import Clock, CorpusStore, JobQueue, Stored
 from fencepost.services.building import BATCH
-from fencepost.services.document_jobs import document_job, working
+from fencepost.services.document_jobs import changed, document_job, working
 from fencepost.services.index_errors import index_errors
 from fencepost.services.indexing import Indexing
 from fencepost.services.ingest import SLICE
@@ -116,7 +117,4 @@ class _Repair:
             self._change(self.document)
 
     def _change(self, after: Document) -> None:
-        changed = replace(after, updated_at=self.service.clock())
-        if not self.service.store.change(self.scope, self.document, changed):
-            raise FencepostError(ErrorCode.DOCUMENT_BUSY)
-        self.document = changed
+        self.document = changed(self.service.store, self.scope, self.document, after, self.service.clock)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 from fencepost.domain import objects
 from fencepost.domain.corpus import Document, DocumentKind, DocumentState, Origin
-from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.domain.sitemaps import child_id
 from fencepost.ports import BlobStore, Clock, CorpusStore, JobQueue
-from fencepost.services.document_jobs import document_job
+from fencepost.services.document_jobs import changed, document_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +61,7 @@ class Sitemaps:
         wanted = replace(ruled, language=sitemap.language or child.language)
         if wanted == child or child.state is DocumentState.REMOVED:
             return child
-        after = replace(wanted, state=DocumentState.QUEUED, updated_at=self.clock())
-        if not self.store.change(scope, child, after):
-            raise FencepostError(ErrorCode.DOCUMENT_BUSY)
-        return after
+        return changed(self.store, scope, child, replace(wanted, state=DocumentState.QUEUED), self.clock)
 
     def _gone(self, scope: Scope, sitemap: Document, pages: set[str]) -> Iterator[Job]:
         before = self._pages(scope, sitemap, sitemap.version) if sitemap.version else ()
@@ -77,9 +73,7 @@ class Sitemaps:
             if child is None:
                 continue
             if child.state is not DocumentState.REMOVED:
-                after = replace(child, state=DocumentState.REMOVED, updated_at=self.clock())
-                if not self.store.change(scope, child, after):
-                    raise FencepostError(ErrorCode.DOCUMENT_BUSY)
+                changed(self.store, scope, child, replace(child, state=DocumentState.REMOVED), self.clock)
             yield self._job(scope, child.id, Purpose.REMOVE_DOCUMENT)
 
     def _pages(self, scope: Scope, sitemap: Document, version: int) -> list[str]:

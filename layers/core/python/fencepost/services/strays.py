@@ -1,24 +1,21 @@
-"""Entries of the index that lead to no row: found by a question, removed by a job."""
+"""Entries of the index that lead to no row: found by a question, or a comparison; removed by a job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from fencepost.domain.corpus import DocumentState, EntryKind
-from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.ingestion import is_left_over
 from fencepost.domain.jobs import OPERATOR, Job, Purpose
 from fencepost.domain.messages import Conversation
-from fencepost.domain.retrieval import Hit, IndexUnavailable
-from fencepost.ports import Clock, ConversationStore, JobQueue, VectorIndex
+from fencepost.domain.retrieval import Hit
+from fencepost.ports import Clock, ConversationStore, JobQueue
 from fencepost.services.document_jobs import document_job, working
-from fencepost.services.document_rows import DocumentRows
-
-_PAGE: Final = 200
-"""Entries that are listed together."""
+from fencepost.services.document_rows import PAGE, DocumentRows
+from fencepost.services.index_errors import index_errors
+from fencepost.services.paging import pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +59,23 @@ class StrayRemoval:
         Raises:
             FencepostError: `document_busy`, `index_unavailable` or `conversations_unavailable`. Later may do.
         """
-        try:
+        with index_errors():
             if job.conversation:
                 self._forget(scope, job.conversation)
             else:
                 self._tidy(scope, job.document or "")
-        except IndexUnavailable:
-            raise FencepostError(ErrorCode.INDEX_UNAVAILABLE) from None
 
     def _forget(self, scope: Scope, conversation_id: str) -> None:
         """Remove the owner's entries of a conversation, as long as it is not there.
 
         They are listed before it is looked for: one that has come back meanwhile, by an import, loses nothing. Strays
-        among its entries are then repaired after the next question that meets them.
+        among its entries are then repaired after the next question, or comparison, that meets them.
         """
-        for some in _entries(self.rows.index, scope, conversation_id):
+        index = self.rows.index
+        for some in pages(lambda after: index.listed(scope, after, PAGE, parent=conversation_id, owner=scope.owner)):
             if self.conversations.get(scope, conversation_id) is not None:
                 return
-            self.rows.delete_entries(scope, some)
+            self.rows.delete_entries(scope, [entry.stored_id for entry in some])
 
     def _tidy(self, scope: Scope, document_id: str) -> None:
         with working(self.rows.store, scope, document_id, self.clock):
@@ -90,7 +86,7 @@ class StrayRemoval:
         if document is None or document.state is DocumentState.REMOVED:
             return frozenset()
         rows = (row for page in self.rows.pages(scope, document_id) for row in page if not is_left_over(row, document))
-        return frozenset(one for row in rows for one in (row.stored_id, row.stale_id))
+        return frozenset(one for row in rows for one in row.entry_ids)
 
 
 def repair_messages_job(scope: Scope, conversation: Conversation, clock: Clock) -> Job:
@@ -122,14 +118,3 @@ def stray_messages_job(scope: Scope, conversation_id: str, clock: Clock) -> Job:
         created_at=clock(),
         conversation=conversation_id,
     )
-
-
-def _entries(index: VectorIndex, scope: Scope, conversation_id: str) -> Iterator[Sequence[str]]:
-    """Yield the stored ids of an owner's entries of a conversation, some at a time. They may be removed meanwhile."""
-    after: str | None = None
-    while True:
-        page = index.listed(scope, after, _PAGE, parent=conversation_id, owner=scope.owner)
-        yield [entry.stored_id for entry in page.items]
-        if page.next_key is None:
-            return
-        after = page.next_key

@@ -8,7 +8,7 @@ from typing import Final
 
 from fencepost.domain.corpus import Document, DocumentState
 from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.ingestion import due_at
+from fencepost.domain.ingestion import due_at, is_at_rest
 from fencepost.domain.jobs import Job, Purpose
 from fencepost.ports import Agenda, Clock, CorpusStore, JobQueue
 from fencepost.services.document_jobs import document_job
@@ -16,8 +16,6 @@ from fencepost.services.document_jobs import document_job
 PAGE: Final = 100
 PAGES: Final = 10
 """Of one sweep: what is still due then, the next one queues."""
-
-_AT_REST = frozenset({DocumentState.READY, DocumentState.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,7 @@ class Sweep:
         now, due = self.clock(), due_at(document)
         if due is None or due > now:
             return False
-        state = DocumentState.QUEUED if document.state in _AT_REST else document.state
+        state = DocumentState.QUEUED if is_at_rest(document) else document.state
         return self.store.change(scope, document, replace(document, state=state, updated_at=now))
 
 

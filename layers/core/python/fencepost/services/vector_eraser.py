@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import batched
+from itertools import batched, chain
 from typing import Final
 
 from fencepost.domain.erasures import VECTORS
 from fencepost.domain.identity import Scope
 from fencepost.ports import ConversationStore, Eraser, Stored, VectorIndex
 from fencepost.services.index_errors import index_errors
+from fencepost.services.paging import pages
 
 _PAGE: Final = 500
 """Entries that are listed, or removed, together."""
@@ -84,11 +85,6 @@ class IndexedEraser:
             yield [entry.stored_id for entry in some if entry.parent in gone]
 
     def _listed(self, scope: Scope, conversation_id: str) -> Iterator[Stored]:
-        """Yield the owner's entries, never a document's: it has no owner. Others may have conversations of this id."""
-        after: str | None = None
-        while True:
-            page = self.index.listed(scope, after, _PAGE, parent=conversation_id, owner=scope.owner)
-            yield from page.items
-            if page.next_key is None:
-                return
-            after = page.next_key
+        """Return the owner's entries, never a document's: it has no owner. Others may have conversations of this id."""
+        listed = pages(lambda at: self.index.listed(scope, at, _PAGE, parent=conversation_id, owner=scope.owner))
+        return chain.from_iterable(listed)

@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 from fencepost.domain import objects
 from fencepost.domain.corpus import Document, Piece
 from fencepost.domain.corpus_entries import fingerprint
-from fencepost.domain.errors import ErrorCode, FencepostError
 from fencepost.domain.identity import Scope
 from fencepost.domain.ingestion import is_left_over
 from fencepost.domain.reconciling import is_settled
 from fencepost.ports import BlobStore, Clock, CorpusStore, VectorIndex
 from fencepost.services.building import Building, Told
+from fencepost.services.document_jobs import changed
 from fencepost.services.document_rows import DocumentRows
 from fencepost.services.embedding import CachedEmbedder
 from fencepost.services.indexing import Indexing
@@ -103,11 +103,8 @@ class Versions:
             chunks=chunks,
             model=model,
             entry=fingerprint(document, model),
-            updated_at=self.clock(),
         )
-        if not self.store.change(scope, document, after):
-            raise FencepostError(ErrorCode.DOCUMENT_BUSY)
-        return after
+        return changed(self.store, scope, document, after, self.clock)
 
     def clean(self, scope: Scope, document: Document) -> None:
         """Remove all that is part of no version of the document any more.

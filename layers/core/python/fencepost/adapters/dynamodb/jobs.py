@@ -6,14 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import (
-    ClientFactory,
-    Refused,
-    dynamodb_client,
-    number,
-    store_errors,
-    update,
-)
+from fencepost.adapters.dynamodb.client import ClientFactory, Refused, dynamodb_client, number, store_errors, update
 from fencepost.adapters.dynamodb.reading import get_row, utc_now
 from fencepost.adapters.dynamodb.rows import attribute, from_item, timestamp, to_item
 from fencepost.adapters.dynamodb.transactions import transact_surely

@@ -9,13 +9,11 @@ from fencepost.adapters.dynamodb.batches import read_rows
 from fencepost.adapters.dynamodb.client import Item, OneTable
 from fencepost.adapters.dynamodb.conversation_rows import read_conversation
 from fencepost.adapters.dynamodb.message_rows import CONTENT_REF
+from fencepost.adapters.dynamodb.part_rows import read_place
 from fencepost.adapters.dynamodb.rows import from_item
 from fencepost.domain.identity import Scope
 from fencepost.domain.messages import Message
-from fencepost.domain.remembered import PartRow
 from fencepost.ports import HitRows, PartPlace
-
-_VECTOR = "vector"
 
 
 class DynamoDbMessageHits(OneTable):
@@ -32,7 +30,7 @@ class DynamoDbMessageHits(OneTable):
             conversations={one: read_conversation(item) for one, item in _those(talks, found).items()},
             messages={place: _message(item) for place, item in messages.items()},
             apart=frozenset(place for place, item in messages.items() if CONTENT_REF in item),
-            parts={place: _part(item) for place, item in _those(parts, found).items()},
+            parts={place: read_place(item) for place, item in _those(parts, found).items()},
         )
 
     def _found(self, rows: Sequence[keys.Key]) -> dict[tuple[str, str], Item]:
@@ -47,10 +45,6 @@ def _those[Place](rows: Mapping[Place, keys.Key], found: Mapping[tuple[str, str]
 
 def _message(item: Item) -> Message:
     return from_item(Message, {**item, "content": {"S": ""}} if CONTENT_REF in item else item)
-
-
-def _part(item: Item) -> PartRow:
-    return from_item(PartRow, {name: content for name, content in item.items() if name != _VECTOR})
 
 
 def _identity(row: Item) -> tuple[str, str]:

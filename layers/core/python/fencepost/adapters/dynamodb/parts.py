@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import batched
 from typing import TYPE_CHECKING, Final
 
 from fencepost.adapters.dynamodb import keys
 from fencepost.adapters.dynamodb.batches import delete_rows
-from fencepost.adapters.dynamodb.client import Item, OneTable
-from fencepost.adapters.dynamodb.corpus_rows import pack, unpack
+from fencepost.adapters.dynamodb.client import OneTable
+from fencepost.adapters.dynamodb.part_rows import part_item, read_part
 from fencepost.adapters.dynamodb.reading import query_pages
-from fencepost.adapters.dynamodb.rows import attribute, from_item, to_item
+from fencepost.adapters.dynamodb.rows import attribute
 from fencepost.adapters.dynamodb.transactions import transact_surely
 from fencepost.domain.identity import Scope
 from fencepost.domain.messages import Conversation
 from fencepost.domain.remembered import PartRow
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, QueryInputTypeDef, TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef, TransactWriteItemTypeDef
 
 ROWS_AT_ONCE: Final = 99
 """With the conversation's row: DynamoDB's own limit of a transaction is 100."""
-_VECTOR: Final = "vector"
 
 
 class DynamoDbParts(OneTable):
@@ -43,7 +41,7 @@ class DynamoDbParts(OneTable):
                 ":last": {"S": f"{through.removesuffix('#')}$"},  # `$` follows `#`.
             },
         }
-        return tuple(_read(item) for page in query_pages(self._client(), request) for item in page["Items"])
+        return tuple(read_part(item) for page in query_pages(self._client(), request) for item in page["Items"])
 
     def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
         """See `fencepost.ports.PartStore`. Up to `ROWS_AT_ONCE` are written together or not at all."""
@@ -61,7 +59,8 @@ class DynamoDbParts(OneTable):
         self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]
     ) -> Mapping[str, TransactWriteItemTypeDef]:
         writes: dict[str, TransactWriteItemTypeDef] = {
-            row.chunk: {"Put": {"TableName": self._table, "Item": _item(scope, conversation.id, row)}} for row in rows
+            row.chunk: {"Put": {"TableName": self._table, "Item": part_item(scope, conversation.id, row)}}
+            for row in rows
         }
         return {"conversation": self._kept(scope, conversation, min(row.seq for row in rows)), **writes}
 
@@ -78,14 +77,3 @@ class DynamoDbParts(OneTable):
                 },
             }
         }
-
-
-def _item(scope: Scope, conversation_id: str, row: PartRow) -> dict[str, AttributeValueTypeDef]:
-    """Return a part's item. Its vector is packed as a chunk's is, in a quarter of the room."""
-    fields = {name: content for name, content in to_item(replace(row, vector=())).items() if name != _VECTOR}
-    return {**fields, **keys.part_row(scope, conversation_id, row.seq, row.number), _VECTOR: {"B": pack(row.vector)}}
-
-
-def _read(item: Item) -> PartRow:
-    row = from_item(PartRow, {name: content for name, content in item.items() if name != _VECTOR})
-    return replace(row, vector=unpack(item[_VECTOR]["B"]))
