@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.adapters.local_embedder import LocalEmbedder
-from fencepost.domain.chunking import Bounds, cut, spoken
-from fencepost.domain.chunking.bounds import Count, Ruler
-from fencepost.domain.corpus import Piece
+from fencepost.documents.domain.chunking import Bounds, cut, spoken
+from fencepost.documents.domain.chunking.bounds import Count, Ruler
+from fencepost.documents.domain.documents import Piece
+from fencepost.retrieval.local_embedder import LocalEmbedder
 
 LENGTHS = (64, 128, 192, 256, 352, 448)
 SAMPLES = 5

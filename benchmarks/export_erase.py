@@ -17,29 +17,29 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from benchmarks.report import Row, print_table
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
-from fencepost.adapters.dynamodb.imports import DynamoDbImports
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain import objects
-from fencepost.domain.bundle_check import AskedQuestion
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, Message, MessagePointer, MessageStatus
-from fencepost.domain.sites import Site
-from fencepost.domain.turns import answer_id, fingerprint
-from fencepost.ports.archives import MOST_WRITTEN
-from fencepost.services.archive import ArchiveService
-from fencepost.services.exports import ExportService
-from fencepost.services.imports import ImportService
-from fencepost.services.jobs import new_record
-from fencepost.services.retention import RetentionService
-from fencepost.services.sites import SiteService
+from fencepost.blobs import domain as objects
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer, MessageStatus, answer_id
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import Site
+from fencepost.identity.service import SiteService
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.lifecycle.domain.bundle_check import AskedQuestion
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
+from fencepost.lifecycle.ports import MOST_WRITTEN
+from fencepost.lifecycle.service.archive import ArchiveService
+from fencepost.lifecycle.service.exports import ExportService
+from fencepost.lifecycle.service.imports import ImportService
+from fencepost.lifecycle.service.retention import RetentionService
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.model.domain.prompt import Role
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.queue.service import new_record
+from fencepost.turns.domain.turns import fingerprint
 from local import emulator, processes
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.report import Row, print_table
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.identity import Action, Operator, Resource, authorize
-from fencepost.domain.retrieval import IndexEntry, Search
+from fencepost.identity.domain.scope import Action, Operator, Resource, authorize
+from fencepost.retrieval.domain.search import IndexEntry, Search
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 
 SIZES = (1_000, 10_000, 100_000)
 DIMENSIONS = 384

@@ -21,12 +21,12 @@ from fencepost.bootstrap.corpus import ingestion
 from fencepost.bootstrap.documents import corpus_service
 from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import stores
-from fencepost.domain.identity import Scope
-from fencepost.domain.retrieval import EmbeddingModel, Vector
-from fencepost.edge.events import LambdaEvents
-from fencepost.ports import Embedder
-from fencepost.services.corpus import CorpusService, DocumentChanges, NewDocument
-from fencepost.services.ingest import IngestService
+from fencepost.documents.service.documents import CorpusService, DocumentChanges, NewDocument
+from fencepost.documents.service.ingest import IngestService
+from fencepost.identity.domain.scope import Scope
+from fencepost.observability.powertools.log import LambdaEvents
+from fencepost.retrieval.domain.search import EmbeddingModel, Vector
+from fencepost.retrieval.ports import Embedder
 from fencepost.settings import load_settings
 from local.directory import operator
 from local.ingest import Waiting
@@ -49,11 +49,11 @@ class Counted:
 
     @property
     def model(self) -> EmbeddingModel:
-        """See `fencepost.ports.Embedder`."""
+        """See `fencepost.retrieval.ports.Embedder`."""
         return self._embedder.model
 
     def passages(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """See `fencepost.ports.Embedder`."""
+        """See `fencepost.retrieval.ports.Embedder`."""
         start = time.perf_counter()
         vectors = self._embedder.passages(texts)
         self.calls, self.texts, self.seconds = (
@@ -64,11 +64,11 @@ class Counted:
         return vectors
 
     def query(self, text: str) -> Vector:
-        """See `fencepost.ports.Embedder`."""
+        """See `fencepost.retrieval.ports.Embedder`."""
         return self._embedder.query(text)
 
     def count(self, text: str) -> int:
-        """See `fencepost.ports.Embedder`."""
+        """See `fencepost.retrieval.ports.Embedder`."""
         return self._embedder.count(text)
 
 

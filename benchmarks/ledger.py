@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import Row, print_table
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.limits import Caps, RateLimits
-from fencepost.domain.money import MicroDollars
-from fencepost.ports import Ledger
-from fencepost.services.leasing import LeasingLedger
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.limits.ports import Ledger
+from fencepost.limits.service.block_leasing import LeasingLedger
 from local import emulator, processes
 
 if TYPE_CHECKING:

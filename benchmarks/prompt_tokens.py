@@ -2,7 +2,8 @@
 
     python -m benchmarks.prompt_tokens
 
-Tokens are the bound that the bill is reserved by (`fencepost.domain.tokens`), for the prompt and the baseline alike.
+Tokens are the bound that the bill is reserved by (`fencepost.model.domain.token_counts`), for the prompt and the
+baseline alike.
 Questions are the titles of sections, spread over the file: what a visitor asks about is there to be found.
 """
 
@@ -13,13 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.conversation import Question
-from fencepost.domain.documents import DocumentSet
-from fencepost.domain.layers import stateless
-from fencepost.domain.sections import split_document
-from fencepost.domain.stack import Budgets, Nonces, assemble
-from fencepost.domain.tokens import count_tokens
+from fencepost.conversations.domain.question import Question
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import split_document
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.model.domain.token_counts import count_tokens
+from fencepost.turns.domain.assembly import Budgets, Nonces, assemble
+from fencepost.turns.domain.prompt_inputs import stateless
 
 SITE = "https://docs.example"
 QUESTIONS = 40

@@ -13,12 +13,12 @@ from unittest.mock import patch
 
 from benchmarks.retrieval_sets import Shelf, Unit
 from benchmarks.retrieval_vectors import RememberedVectors
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.chunking import cut
-from fencepost.domain.corpus import Acl, ChunkRow, Document, DocumentKind, DocumentState, Origin, Piece
-from fencepost.domain.corpus_entries import entry_of, passage
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.ranking import (
+from fencepost.documents.domain.chunking import cut
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentState, Origin, Piece
+from fencepost.documents.domain.entries import entry_of, passage
+from fencepost.identity.domain.acl import Acl
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.retrieval.domain.ranking import (
     LIST_LIMIT,
     Lists,
     Profile,
@@ -29,14 +29,15 @@ from fencepost.domain.ranking import (
     rank,
     relevant,
 )
-from fencepost.domain.ranking.fields import REACH, Said, blended, message_fields
-from fencepost.domain.retrieval import Hit, IndexEntry, Search
-from fencepost.domain.terms import terms
+from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields
+from fencepost.retrieval.domain.search import Hit, IndexEntry, Search
+from fencepost.retrieval.domain.terms import terms
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 
 WANTED: Final = 10
 GRANTS: Final = frozenset({"site:*"})
 _NEW_YEAR: Final = datetime(2025, 1, 1, tzinfo=UTC)
-_ADAPTER = "fencepost.adapters.embedded"
+_ADAPTER = "fencepost.retrieval.indexes.embedded"
 
 
 @dataclass(frozen=True, slots=True)

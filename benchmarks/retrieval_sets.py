@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.report import data_folder
-from fencepost.domain.corpus import EntryKind
+from fencepost.retrieval.domain.search import EntryKind
 
 UNANSWERABLE: Final = "adversarial_unanswerable"
 STRANGERS_EACH: Final = 4

@@ -12,8 +12,8 @@ from itertools import batched
 from pathlib import Path
 from typing import Final
 
-from fencepost.adapters.local_embedder import LocalEmbedder
-from fencepost.domain.retrieval import Vector
+from fencepost.retrieval.domain.search import Vector
+from fencepost.retrieval.local_embedder import LocalEmbedder
 
 AT_ONCE: Final = 32
 _KNOWN = "SELECT vector FROM vectors WHERE digest = ?"

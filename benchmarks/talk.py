@@ -7,17 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.conversation import Role
-from fencepost.domain.documents import DocumentSet
-from fencepost.domain.fence import NONCE_CHARACTERS
-from fencepost.domain.memory import Fact, FactState, Summary
-from fencepost.domain.messages import Conversation, Message, MessageStatus, OpenTurn
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.domain.stack import Budgets
-from fencepost.domain.summaries import (
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus, OpenTurn
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.memory.domain.summaries import (
     PROMPT_VERSION,
     content_hash,
     kept_lines,
@@ -26,8 +22,12 @@ from fencepost.domain.summaries import (
     summary_prompt,
     wanted_through,
 )
-from fencepost.domain.turns import TurnMaterial, TurnRequest
-from fencepost.services.composition import Composer, Draft
+from fencepost.memory.domain.summary import Summary
+from fencepost.model.domain.prompt import Prompt, Role
+from fencepost.prompting.domain.fence import NONCE_CHARACTERS
+from fencepost.turns.domain.assembly import Budgets
+from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
+from fencepost.turns.service.prompt_builder import Composer, Draft
 
 MODEL = "claude-haiku-5-5"
 SITE = Site(org="demo", id="docs", key="demo", budgets=LayerBudgets())

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from benchmarks.warm_turn import WIDE, physical_tables, stages
-from fencepost.adapters.dynamodb import client as store
-from fencepost.adapters.dynamodb.conversation_rows import conversation_item
-from fencepost.adapters.dynamodb.keys import message_row
-from fencepost.adapters.dynamodb.rows import to_item
 from fencepost.bootstrap.chat import chat_handler
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.messages import Conversation, Message, MessageStatus
-from fencepost.edge.endpoint import Handler
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
+from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.conversations.rows.keys import message_row
+from fencepost.http.endpoint import Handler
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.kernel.aws import client as store
+from fencepost.kernel.aws.rows import to_item
+from fencepost.model.domain.prompt import Role
 from local import emulator
 from local.cloud import Cloud, started
 from local.state import StateFolder

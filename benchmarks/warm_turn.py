@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import Row, print_table
-from fencepost.adapters.dynamodb.audit import DynamoDbAuditTrail
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.events import AuditRecord
-from fencepost.domain.limits import Caps, RateLimits
-from fencepost.domain.money import MicroDollars
-from fencepost.edge.events import LambdaEvents
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.observability.domain.events import AuditRecord
+from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.powertools.log import LambdaEvents
 from local import emulator, processes
 from local.cloud import Cloud, started
 from local.state import StateFolder

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from fencepost.edge.events import silence_libraries
+from fencepost.observability.powertools.log import silence_libraries
 from fencepost.settings import Settings, load_settings
 from local import emulator, invoke
 from local.paths import state_folder

@@ -10,13 +10,13 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.bootstrap.clock import utc_now
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import ORG_ID, Action, Operator, Resource, Scope, authorize
-from fencepost.domain.origins import parse_origin
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.scope import ORG_ID, Action, Operator, Resource, Scope, authorize
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.web.admin.service import Administration
 from local.deploy import STACK
 from local.emulator import client
 from local.paths import state_folder

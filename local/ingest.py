@@ -18,13 +18,13 @@ from fencepost.bootstrap.corpus import ingestion
 from fencepost.bootstrap.documents import corpus_service
 from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import stores
-from fencepost.domain.corpus import Document, DocumentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.events import LambdaEvents
-from fencepost.services.corpus import CorpusService, DocumentChanges
-from fencepost.services.jobs import JobHandler
+from fencepost.documents.domain.documents import Document, DocumentState
+from fencepost.documents.service.documents import CorpusService, DocumentChanges
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.powertools.log import LambdaEvents
+from fencepost.queue.domain import Job, Purpose
 from local import directory
 from local.deployment import connected
 from local.ingest_sources import Item, items
@@ -76,13 +76,13 @@ def _require_site(profile: str, org: str, site: str) -> None:
 
 
 class Waiting:
-    """Implements `fencepost.ports.JobQueue`: what is to be done next, in this process."""
+    """Implements `fencepost.queue.ports.JobQueue`: what is to be done next, in this process."""
 
     def __init__(self) -> None:
         self.jobs: deque[Job] = deque()
 
     def send(self, jobs: Sequence[Job]) -> None:
-        """See `fencepost.ports.JobQueue`."""
+        """See `fencepost.queue.ports.JobQueue`."""
         self.jobs.extend(jobs)
 
 

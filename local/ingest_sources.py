@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from fencepost.domain.corpus import DocumentKind
-from fencepost.domain.ingestion import MAX_DOCUMENT_BYTES, origin_at
-from fencepost.domain.links import is_web_address
-from fencepost.services.corpus import NewDocument
+from fencepost.documents.domain.documents import DocumentKind
+from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES, origin_at
+from fencepost.documents.service.documents import NewDocument
+from fencepost.kernel.text.links import is_web_address
 from local.trouble import Trouble
 
 KINDS = MappingProxyType(

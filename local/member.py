@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Mapping
 
-from fencepost.domain.identity import OrgRole
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.web.admin.service import Administration
 from local.directory import change, named, operator
 from local.trouble import Trouble
 

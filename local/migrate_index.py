@@ -1,6 +1,7 @@
 """`make migrate-index PROFILE=prod`: make the index on OpenSearch, or move it to another mapping or model.
 
-Searches go on meanwhile (`fencepost.adapters.opensearch.migration`). Broken off, it goes on when it is started again.
+Searches go on meanwhile (`fencepost.retrieval.indexes.opensearch.migration`). Broken off, it goes on when it is
+started again.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, get_args
 
-from fencepost.adapters.opensearch import Cluster, Generation, Limits, Migration, Moved
-from fencepost.adapters.opensearch.bulk import Bulk
-from fencepost.adapters.opensearch.mapping import Plan
-from fencepost.adapters.opensearch.migration import Convert
-from fencepost.adapters.opensearch.setup import Indices
 from fencepost.bootstrap.retrieval import embedder_of
-from fencepost.domain.chunking import spoken
-from fencepost.domain.retrieval import EmbedderUnavailable, IndexEntry, IndexUnavailable
-from fencepost.ports import Embedder
+from fencepost.documents.domain.chunking import spoken
+from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexEntry, IndexUnavailable
+from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved
+from fencepost.retrieval.indexes.opensearch.bulk import Bulk
+from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.migration import Convert
+from fencepost.retrieval.indexes.opensearch.setup import Indices
+from fencepost.retrieval.ports import Embedder
 from fencepost.settings import Settings
 from local.deployment import connected
 from local.trouble import Trouble

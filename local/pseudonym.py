@@ -16,9 +16,9 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.pseudonyms import Kind
-from fencepost.services.pseudonyms import pseudonyms
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.observability.domain.pseudonyms import Kind
+from fencepost.observability.service.pseudonyms import pseudonyms
 from local.deploy import STACK
 from local.directory import named
 from local.emulator import client

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fencepost.domain.origins import Origin, parse_origin
-from fencepost.domain.sites import SITE_KEY, Site
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.origins import Origin, parse_origin
+from fencepost.identity.domain.sites import SITE_KEY, Site
+from fencepost.web.admin.service import Administration
 from local.directory import change, named, operator
 from local.trouble import Trouble
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.sites import LayerBudgets
-from fencepost.edge.admin import AdminRoutes
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.web.admin.routes import AdminRoutes
+from fencepost.web.admin.service import Administration
 from tests.api_world import ApiWorld
 from tests.chat_world import Reply
 from tests.fakes import FixedClock

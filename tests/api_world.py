@@ -13,38 +13,39 @@ from urllib.parse import parse_qsl, urlsplit
 
 import jwt
 
-from fencepost.adapters.visitor_tokens import SignedVisitorTokens
-from fencepost.domain.conversation import Role, Source
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Caller, Member, Scope, Visitor, authorize, own
-from fencepost.domain.limits import Counter, RateLimits
-from fencepost.domain.messages import (
+from fencepost.access.callers import Callers
+from fencepost.access.ports import MemberTokens, Subject
+from fencepost.access.routes import VisitorRoutes
+from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service.visitors import VisitorService
+from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
+from fencepost.conversations.domain.messages import (
     AnswerContext,
     Conversation,
-    LayerUse,
     Message,
     MessagePointer,
     MessageStatus,
     OpenTurn,
+    answer_id,
 )
-from fencepost.domain.money import Usage
-from fencepost.domain.origins import parse_origin
-from fencepost.domain.sites import Site
-from fencepost.domain.turns import answer_id, fingerprint
-from fencepost.edge.api import Api
-from fencepost.edge.callers import Callers
-from fencepost.edge.conversations import ConversationRoutes
-from fencepost.edge.cors import SiteOrigins
-from fencepost.edge.cursors import Cursors
-from fencepost.edge.endpoint import Endpoint, RequestLog
-from fencepost.edge.router import Route, Router
-from fencepost.edge.visitors import VisitorRoutes
-from fencepost.ports import MemberTokens, Subject
-from fencepost.services.authorization import Authorizer
-from fencepost.services.conversations import ConversationService
-from fencepost.services.guard import AddressGuard
-from fencepost.services.sites import SiteService
-from fencepost.services.visitors import VisitorService
+from fencepost.conversations.routes.conversations import ConversationRoutes
+from fencepost.conversations.service.conversations import ConversationService
+from fencepost.http.cors import SiteOrigins
+from fencepost.http.cursors import Cursors
+from fencepost.http.endpoint import Endpoint
+from fencepost.http.routing import Route, Router
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.scope import Action, Caller, Member, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import Site
+from fencepost.identity.service import SiteService
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Usage
+from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.service.address_guard import AddressGuard
+from fencepost.model.domain.prompt import LayerUse, Role, Source
+from fencepost.observability.ports import RequestLog
+from fencepost.turns.domain.turns import fingerprint
+from fencepost.web.api import Api
 from tests.chat_world import NOON, WIDE_LIMITS, FakeAudit, FakeEvents, Reply, proxy_event
 from tests.fakes import FakeKeys, FakeLimiter, FixedClock
 from tests.fakes_conversations import FakeConversations, owned

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.domain.archives import MIN_ROWS
+from fencepost.conversations.domain.archives import MIN_ROWS
 from tests.jobs_world import exchange
 from tests.storage_world import NOON, StorageWorld, scope_of
 

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain import bundles
-from fencepost.domain.bundle_check import Inventory, inventory, messages
-from fencepost.domain.bundle_reader import Bundle
-from fencepost.domain.bundles import (
+from fencepost.conversations.domain.messages import AnswerContext, Message, MessageStatus
+from fencepost.identity.domain.facts import Fact
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.json_lines import to_line
+from fencepost.lifecycle.domain import bundles
+from fencepost.lifecycle.domain.bundle_check import Inventory, inventory, messages
+from fencepost.lifecycle.domain.bundle_reader import Bundle
+from fencepost.lifecycle.domain.bundles import (
     PARTS_OF,
     BundledContext,
     BundledConversation,
@@ -23,11 +27,8 @@ from fencepost.domain.bundles import (
     BundleWriter,
     message_lines,
 )
-from fencepost.domain.conversation import Role
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.json_lines import to_line
-from fencepost.domain.memory import Fact, Summary
-from fencepost.domain.messages import AnswerContext, LayerUse, Message, MessageStatus
+from fencepost.memory.domain.summary import Summary
+from fencepost.model.domain.prompt import LayerUse, Role
 
 KEY = b"k" * 32
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)

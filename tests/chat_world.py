@@ -12,27 +12,32 @@ from math import inf
 from threading import Lock
 from typing import Any, NoReturn
 
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuditRecord, Event
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps, RateLimits
-from fencepost.domain.money import MicroDollars, Usage
-from fencepost.domain.origins import parse_origin
-from fencepost.domain.prices import price_of
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.signatures import Policy
-from fencepost.domain.stack import Budgets
-from fencepost.edge.chat import Chat, demo, post_only
-from fencepost.edge.cors import AnyOrigin, ListedOrigins
-from fencepost.edge.endpoint import Endpoint, RequestLog
-from fencepost.ports import AddressLimiter, Completion, DocumentLibrary, Keys, Ledger, Model
-from fencepost.services.billing import Billing
-from fencepost.services.chat import ChatService
-from fencepost.services.completion import PaidModel
-from fencepost.services.composition import Composer
-from fencepost.services.guard import AddressGuard
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.ports import DocumentLibrary
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.http.cors import AnyOrigin, ListedOrigins
+from fencepost.http.endpoint import Endpoint
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars, Usage
+from fencepost.kernel.ports import Keys
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.limits.domain.prices import price_of
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.ports import AddressLimiter, Ledger
+from fencepost.limits.service.address_guard import AddressGuard
+from fencepost.model.domain.prompt import Prompt
+from fencepost.model.ports import Completion, Model
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.observability.domain.events import AuditRecord, Event
+from fencepost.observability.ports import RequestLog
+from fencepost.prompting.domain.section import Section
+from fencepost.turns.domain.assembly import Budgets
+from fencepost.turns.domain.signatures import Policy
+from fencepost.turns.routes.stateless_chat import Chat, demo, post_only
+from fencepost.turns.service.prompt_builder import Composer
+from fencepost.turns.service.stateless_chat import ChatService
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter, FixedClock
 
 MODEL = "claude-haiku-4-5"

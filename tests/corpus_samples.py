@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from fencepost.domain.corpus import Acl, ChunkRow, Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentState, Origin
+from fencepost.identity.domain.acl import Acl
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from fencepost.domain import objects
-from fencepost.domain.corpus import Document, DocumentKind, DocumentState, Origin, Piece
-from fencepost.domain.errors import DocumentsUnreachable, ErrorCode, FencepostError, UnreachableReason
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.ports import RawDocument, Readable, Validators
-from fencepost.services.document_jobs import document_job
-from fencepost.services.embedding import CachedEmbedder
-from fencepost.services.ingest import IngestService, RemovalService
-from fencepost.services.sitemaps import Sitemaps
-from fencepost.services.sources import Sources
-from fencepost.services.versions import Versions
+from fencepost.blobs import domain as objects
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin, Piece
+from fencepost.documents.ports import Readable
+from fencepost.documents.service.document_jobs import document_job
+from fencepost.documents.service.ingest import IngestService, RemovalService
+from fencepost.documents.service.sitemaps import Sitemaps
+from fencepost.documents.service.sources import Sources
+from fencepost.documents.service.versions import Versions
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import DocumentsUnreachable, ErrorCode, FencepostError, UnreachableReason
+from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.queue.domain import Job, Purpose
+from fencepost.retrieval.service.embedding import CachedEmbedder
 from tests.corpus_samples import document
 from tests.fakes import FixedClock
 from tests.fakes_corpus import FakeCorpus, FakeJobQueue, OrganisationBlobs, PortFaults, operator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.jobs import Purpose
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.queue.domain import Purpose
 from tests.api_world import ApiWorld
 from tests.chat_world import Reply
 from tests.corpus_world import CorpusWorld

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.archives import MIN_ROWS
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
+from fencepost.conversations.domain.archives import MIN_ROWS
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.summary import Summary, SummaryLine
 from tests.storage_world import BOB, NOON, StorageWorld, scope_of
 
 ALICE = scope_of()

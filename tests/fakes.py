@@ -9,11 +9,12 @@ from itertools import count
 from threading import Lock
 from typing import Literal
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.hkdf import hkdf_sha256
-from fencepost.domain.ledger import Closing, DayBill, Lease, exhausted, fitting, utc_day
-from fencepost.domain.limits import Caps, RateLimits, Reservation, seconds_to_midnight, seconds_to_next_minute
-from fencepost.domain.money import MicroDollars
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.hkdf import hkdf_sha256
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute
+from fencepost.limits.domain.ledger import Closing, DayBill, Lease, Reservation, exhausted, fitting, utc_day
+from fencepost.limits.domain.rates import RateLimits
 
 type Fault = Literal["before", "after"]
 """The store fails before it wrote, or after it wrote: then only the answer is lost."""

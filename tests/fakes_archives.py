@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from fencepost.domain.archives import Block, DamagedBlock, unpack
-from fencepost.domain.attachments import Attachment
-from fencepost.domain.bundle_check import AskedQuestion
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job
-from fencepost.domain.messages import Conversation, Message
-from fencepost.domain.objects import BIG_BYTES, big_content
-from fencepost.ports import Page
+from fencepost.blobs.domain import BIG_BYTES, big_content
+from fencepost.conversations.domain.archives import Block, DamagedBlock, unpack
+from fencepost.conversations.domain.attachments import Attachment
+from fencepost.conversations.domain.messages import Conversation, Message
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.paging import Page
+from fencepost.lifecycle.domain.bundle_check import AskedQuestion
+from fencepost.queue.domain import Job
 from tests.fakes_blobs import FakeBlobs, Faults
 from tests.fakes_conversations import FakeConversations, Owned, Shelf, owned
 

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.ports import UploadForm
+from fencepost.blobs.ports import UploadForm
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes import Fault
 
 type Place = tuple[str, str, str]

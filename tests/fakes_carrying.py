@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.memory import Summary
-from fencepost.domain.messages import Conversation
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity.domain.scope import Scope
+from fencepost.memory.domain.summary import Summary
 from tests.fakes_conversations import FakeConversations, owned
 from tests.fakes_directory import FakeDirectory
 from tests.fakes_memory import FakeMemory

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import AnswerContext, Conversation, Message, MessagePointer, Rating
-from fencepost.domain.turns import answer_id as id_of
-from fencepost.ports import Page
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, Rating
+from fencepost.conversations.domain.messages import answer_id as id_of
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.paging import Page
 from tests.fakes_memory import Faults
 
 type Owned = tuple[str, str, str]

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from fencepost.domain.corpus import ChunkRow, Document, DocumentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.ingestion import due_at
-from fencepost.domain.jobs import Job, WorkLease
-from fencepost.ports import Page, Place, UploadForm
+from fencepost.blobs.ports import UploadForm
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
+from fencepost.documents.domain.ingestion import due_at
+from fencepost.documents.ports import Place
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.paging import Page
+from fencepost.queue.domain import Job, WorkLease
 from tests.fakes import Fault
 from tests.fakes_blobs import FakeBlobs
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from fencepost.domain.diagnosis import Diagnosis, Look
-from fencepost.domain.identity import Scope
+from fencepost.identity.domain.scope import Scope
+from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
 from tests.fakes_memory import Faults
 
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Denied, Membership, OrgRole, Scope
-from fencepost.domain.origins import Origin, parse_origin
-from fencepost.domain.sites import Organisation, Site
+from fencepost.identity.domain.origins import Origin, parse_origin
+from fencepost.identity.domain.scope import Action, Denied, Membership, OrgRole, Scope
+from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes import Fault
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes import Fault
 
 type Place = tuple[str, str, str]

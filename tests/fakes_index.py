@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.retrieval import (
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.paging import Page
+from fencepost.retrieval.domain.search import (
     EmbedderUnavailable,
     EmbeddingModel,
     Hit,
@@ -19,7 +20,7 @@ from fencepost.domain.retrieval import (
     Search,
     Vector,
 )
-from fencepost.ports import Page, Stored
+from fencepost.retrieval.ports import Stored
 from tests.fakes_corpus import PortFaults
 
 _DIMENSIONS = 16

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import Conversation, Message, MessageStatus
-from fencepost.domain.remembered import PartRow
-from fencepost.domain.retrieval import IndexEntry
-from fencepost.ports import HitRows, PartPlace
-from fencepost.services.message_hydration import MessagePassages
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
+from fencepost.identity.domain.scope import Scope
+from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.ports import HitRows, PartPlace
+from fencepost.memory.service.passages import MessagePassages
+from fencepost.model.domain.prompt import Role
+from fencepost.retrieval.domain.search import IndexEntry
 from tests.corpus_samples import NOON
 from tests.fakes import FixedClock
 from tests.fakes_conversations import FakeConversations, Shelf, owned

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Lock
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.facts import MAX_WRITTEN
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, JobRecord, JobState, Purpose, WorkLease
-from fencepost.domain.memory import Fact, FactState, Summary
-from fencepost.domain.messages import Conversation
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.facts import MAX_WRITTEN
+from fencepost.memory.domain.summary import Summary
+from fencepost.queue.domain import Job, JobRecord, JobState, Purpose, WorkLease
 from tests.fakes import Fault
 
 type Owner = tuple[str, str]

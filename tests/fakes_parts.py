@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import Conversation
-from fencepost.domain.remembered import PartRow
-from fencepost.ports import Page
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.paging import Page
+from fencepost.memory.domain.chunk_rows import PartRow
 from tests.fakes_conversations import Owned, Shelf, owned
 from tests.fakes_corpus import PortFaults
 

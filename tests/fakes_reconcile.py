@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.reconciling import Progress
-from fencepost.ports import Page
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.domain.index_diff import Progress
+from fencepost.kernel.paging import Page
 from tests.fakes_corpus import PortFaults
 
 ORGS = ("acme", "other")

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
 
-from fencepost.domain.corpus import ChunkRow, Document, DocumentState
-from fencepost.domain.corpus_entries import entry_of
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.ranking.fusion import Ranked
-from fencepost.domain.retrieval import Hit, IndexUnavailable, Search, Vector
-from fencepost.ports import Place
-from fencepost.services.document_rows import DocumentRows
-from fencepost.services.hydration import DocumentPassages
-from fencepost.services.recall import Recall
-from fencepost.services.strays import StrayRemoval, Strays
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
+from fencepost.documents.domain.entries import entry_of
+from fencepost.documents.ports import Place
+from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.documents.service.passages import DocumentPassages
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.jobs.service.orphans import StrayRemoval, Strays
+from fencepost.retrieval.domain.ranking.fusion import Ranked
+from fencepost.retrieval.domain.search import Hit, IndexUnavailable, Search, Vector
+from fencepost.retrieval.service.retriever import Recall
 from tests.corpus_samples import chunk
 from tests.fakes import FixedClock
 from tests.fakes_corpus import FakeCorpus, FakeJobQueue, PortFaults, operator

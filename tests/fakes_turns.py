@@ -6,11 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Membership, Scope
-from fencepost.domain.memory import Fact, Summary
-from fencepost.domain.messages import Conversation, Message, MessagePointer, MessageStatus, OpenTurn
-from fencepost.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial, revision_of
+from fencepost.conversations.domain.messages import (
+    Conversation,
+    Message,
+    MessagePointer,
+    MessageStatus,
+    OpenTurn,
+    revision_of,
+)
+from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.scope import Membership, Scope
+from fencepost.memory.domain.summary import Summary
+from fencepost.model.domain.prompt import Role
+from fencepost.turns.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial
 from tests.fakes_conversations import Owned, Shelf, owned
 from tests.fakes_memory import Faults
 

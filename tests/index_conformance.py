@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.retrieval import Hit, IndexEntry, Search
+from fencepost.retrieval.domain.search import Hit, IndexEntry, Search
 from tests.index_entries import DOCUMENTS, KINDS, MESSAGES, MODEL, Owner, Subject, chunks, towards
 from tests.index_keeping_conformance import IndexKeepingConformance
 

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fencepost.domain.corpus import EntryKind
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.retrieval import EmbeddingModel, Hit, IndexEntry, Search, Vector
-from fencepost.ports import Stored, VectorIndex
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.retrieval.domain.search import EmbeddingModel, EntryKind, Hit, IndexEntry, Search, Vector
+from fencepost.retrieval.ports import Stored, VectorIndex
 
 MODEL: Final = EmbeddingModel(name="test/8", dimensions=8, max_tokens=512)
 EVERYBODY: Final = frozenset({"site:*"})

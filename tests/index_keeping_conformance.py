@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.domain.identity import Scope
-from fencepost.ports import Stored, VectorIndex
+from fencepost.identity.domain.scope import Scope
+from fencepost.retrieval.ports import Stored, VectorIndex
 from tests.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, Subject, chunks, towards
 
 

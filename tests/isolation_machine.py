@@ -14,16 +14,16 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
 
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Action, Member, Scope, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.memory import Fact, FactState
-from fencepost.domain.money import Usage
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets, Organisation, Site
-from fencepost.domain.turns import TurnMaterial, TurnRequest
-from fencepost.ports import Completion
-from fencepost.services.trace import Trace
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.scope import Action, Member, Scope, authorize, own
+from fencepost.identity.domain.sites import LayerBudgets, Organisation, Site
+from fencepost.kernel.errors import FencepostError
+from fencepost.kernel.money import Usage
+from fencepost.model.domain.prompt import Prompt
+from fencepost.model.ports import Completion
+from fencepost.observability.service.trace import Trace
+from fencepost.queue.domain import Job, Purpose
+from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 from tests.chat_world import MODEL
 from tests.fakes_conversations import owned
 from tests.fakes_memory import FakeMemory

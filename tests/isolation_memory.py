@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.recall import Recall
-from fencepost.services.remember import RememberService
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import RememberService
+from fencepost.retrieval.service.retriever import Recall
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.fakes import FixedClock
 from tests.fakes_conversations import Shelf
 from tests.fakes_corpus import FakeJobQueue

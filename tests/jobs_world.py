@@ -6,20 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.events import Event, JobEvent
-from fencepost.domain.identity import Action, Membership, OrgRole, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.memory import Summary
-from fencepost.domain.messages import Conversation, Message, MessageStatus
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.services.authorization import Authorizer
-from fencepost.services.facts import FactProposals, FactService
-from fencepost.services.jobs import JobHandler, JobRunner
-from fencepost.services.sites import SiteService
-from fencepost.services.summaries import SummaryService
-from fencepost.services.titles import TitleService
+from fencepost.access.service.authorization import Authorizer
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
+from fencepost.identity.domain.scope import Action, Membership, OrgRole, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.service import SiteService
+from fencepost.jobs.service.runner import JobHandler, JobRunner
+from fencepost.memory.domain.summary import Summary
+from fencepost.memory.service.facts import FactProposals, FactService
+from fencepost.memory.service.summaries import SummaryService
+from fencepost.memory.service.titles import TitleService
+from fencepost.model.domain.prompt import Prompt, Role
+from fencepost.observability.domain.events import Event, JobEvent
+from fencepost.queue.domain import Job, Purpose
 from tests.fakes import FakeKeys, FixedClock
 from tests.fakes_conversations import FakeConversations, Shelf, owned
 from tests.fakes_directory import FakeDirectory

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.layers import Layers, remembered
-from fencepost.domain.memory import Fact, Summary
-from fencepost.domain.messages import Message
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.retrieval import NOTHING_RECALLED, Recalled
-from fencepost.domain.sites import Site
-from fencepost.domain.stack import Budgets, Nonces, assemble
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import Message
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.sites import Site
+from fencepost.memory.domain.summary import Summary
+from fencepost.model.domain.prompt import Prompt
+from fencepost.prompting.domain.section import Section
+from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
+from fencepost.turns.domain.assembly import Budgets, Nonces, assemble
+from fencepost.turns.domain.prompt_inputs import Layers, remembered
 from tests.prompts import GUIDE, SITE, material, request
 
 NONCES = Nonces(documents="d" * 32, facts="a" * 32, summary="b" * 32, fresh="f" * 32)

@@ -15,12 +15,11 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ledger import DayBill, utc_day
-from fencepost.domain.limits import Caps, Reservation
-from fencepost.domain.money import MicroDollars
-from fencepost.ports import BlockLedger, Ledger
-from fencepost.services.leasing import LEASE_LIFETIME, LeasingLedger
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import DayBill, Reservation, utc_day
+from fencepost.limits.ports import BlockLedger, Ledger
+from fencepost.limits.service.block_leasing import LEASE_LIFETIME, LeasingLedger
 from tests.fakes import Fault
 
 INSTANCES = 3

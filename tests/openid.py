@@ -12,7 +12,7 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.kernel.errors import ErrorCode, FencepostError
 
 ISSUER = "https://id.example"
 AUDIENCE = "fencepost"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
-from fencepost.domain.messages import Conversation, Message, MessageStatus, OpenTurn
-from fencepost.domain.sites import Site
-from fencepost.domain.turns import TurnMaterial, TurnRequest
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus, OpenTurn
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Site
+from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.model.domain.prompt import Role
+from fencepost.prompting.domain.section import Section
+from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SITE = Site(org="acme", id="docs", key="docs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fencepost.domain.reconciling import Finding
-from fencepost.domain.retrieval import IndexEntry
+from fencepost.jobs.domain.index_diff import Finding
+from fencepost.retrieval.domain.search import IndexEntry
 from tests.fakes_index import vector_of
 from tests.reconcile_world import ReconcileWorld
 

@@ -7,27 +7,28 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from fencepost.domain import objects
-from fencepost.domain.corpus import ChunkRow, Document, DocumentState
-from fencepost.domain.corpus_entries import entry_of, fingerprint
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation
-from fencepost.domain.outbox import jobs_after
-from fencepost.domain.reconciling import SETTLES, Finding
-from fencepost.domain.retrieval import IndexEntry
-from fencepost.services.background import WORK_SECONDS
-from fencepost.services.comparing import Looked, Sides
-from fencepost.services.document_jobs import document_job
-from fencepost.services.jobs import JobHandler
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.reconcile import Reconciler
-from fencepost.services.remember import RememberService
-from fencepost.services.repair import DocumentRepair
-from fencepost.services.sites import SiteService
-from fencepost.services.strays import StrayRemoval
-from fencepost.services.sweep import Sweep
+from fencepost.blobs import domain as objects
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
+from fencepost.documents.domain.entries import entry_of, fingerprint
+from fencepost.documents.domain.ingestion import SETTLES
+from fencepost.documents.service.document_jobs import document_job
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.identity.service import SiteService
+from fencepost.jobs.domain.index_diff import Finding
+from fencepost.jobs.domain.outbox import jobs_after
+from fencepost.jobs.service.due_work import Sweep
+from fencepost.jobs.service.index_diff import Looked, Sides
+from fencepost.jobs.service.orphans import StrayRemoval
+from fencepost.jobs.service.reconciler import Reconciler
+from fencepost.jobs.service.repair import DocumentRepair
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.errors import FencepostError
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import RememberService
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.service import WORK_SECONDS
+from fencepost.retrieval.domain.search import IndexEntry
 from tests.corpus_samples import document
 from tests.corpus_world import CorpusWorld
 from tests.fakes import FixedClock

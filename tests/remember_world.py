@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, Message, MessageStatus, OpenTurn
-from fencepost.domain.outbox import jobs_after
-from fencepost.domain.remembering import Part, Span, Stretch, entry_of, parts_of, planned
-from fencepost.domain.retrieval import IndexEntry
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.services.background import WORK_SECONDS
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.remember import SLICE, RememberService
-from fencepost.services.sites import SiteService
+from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus, OpenTurn
+from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.service import SiteService
+from fencepost.jobs.domain.outbox import jobs_after
+from fencepost.kernel.errors import FencepostError
+from fencepost.memory.domain.message_chunks import Part, Span, Stretch, entry_of, parts_of, planned
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import SLICE, RememberService
+from fencepost.model.domain.prompt import Role
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.service import WORK_SECONDS
+from fencepost.retrieval.domain.search import IndexEntry
 from tests.corpus_samples import NOON
 from tests.fakes import Fault, FixedClock
 from tests.fakes_conversations import FakeConversations, Shelf, owned

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.sites import Site
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.sites import Site
+from fencepost.web.admin.service import Administration
 from local.cloud import Cloud
 from local.directory import administration, operator
 from local.logs import Tail

@@ -8,20 +8,21 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import batched
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import AnswerContext, Conversation, LayerUse, Message, MessagePointer
-from fencepost.domain.sites import Retention, Site
-from fencepost.domain.turns import fingerprint
-from fencepost.services.archive import ArchiveService
-from fencepost.services.attachments import AttachmentService
-from fencepost.services.exports import ExportService
-from fencepost.services.imports import ImportService
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.retention import RetentionService
-from fencepost.services.sites import SiteService
-from fencepost.services.transcripts import transcript
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
+from fencepost.conversations.service.attachments import AttachmentService
+from fencepost.conversations.service.transcripts import transcript
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import Retention, Site
+from fencepost.identity.service import SiteService
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.service.archive import ArchiveService
+from fencepost.lifecycle.service.exports import ExportService
+from fencepost.lifecycle.service.imports import ImportService
+from fencepost.lifecycle.service.retention import RetentionService
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.model.domain.prompt import LayerUse
+from fencepost.queue.domain import Job, Purpose
+from fencepost.turns.domain.turns import fingerprint
 from tests.fakes import FakeKeys, FixedClock
 from tests.fakes_archives import ArchivingConversations, FakeArchive, FakeAttachments, FakeImports
 from tests.fakes_blobs import FakeBlobs, Faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.edge.turns import TurnRoutes
+from fencepost.turns.routes.turns import TurnRoutes
 from tests.api_world import ApiWorld
 from tests.chat_world import NOON, FakeModel, Reply
 from tests.fakes import FixedClock

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.messages import Message, MessageStatus
+from fencepost.conversations.domain.messages import Message, MessageStatus
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.model.domain.prompt import Role
 
 CALLS: tuple[str, ...] = (
     "turns.claim",

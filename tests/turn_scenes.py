@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.events import LeaseEvent
-from fencepost.domain.identity import Member
+from fencepost.identity.domain.scope import Member
+from fencepost.kernel.errors import FencepostError
+from fencepost.observability.domain.events import LeaseEvent
 from tests.turn_world import Killed, Process, TurnWorld
 
 QUESTION = "How do I install it?"

@@ -8,26 +8,28 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any, cast
 
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Caller, Scope, Visitor, authorize, own
-from fencepost.domain.limits import Caps
-from fencepost.domain.messages import AnswerContext, Message, MessagePointer
-from fencepost.domain.prices import price_of
-from fencepost.domain.sites import Site
-from fencepost.domain.turns import TurnAnswer, TurnRequest
-from fencepost.ports import ConversationStore, Ledger, TurnStore
-from fencepost.services.answering import Answering
-from fencepost.services.authorization import Authorizer
-from fencepost.services.billing import Billing
-from fencepost.services.completion import PaidModel
-from fencepost.services.composition import Composer
-from fencepost.services.leases import Leases
-from fencepost.services.sites import SiteService
-from fencepost.services.trace import Trace
-from fencepost.services.turn_recall import TurnRecall
-from fencepost.services.turns import TurnService
+from fencepost.access.service.authorization import Authorizer
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import AnswerContext, Message, MessagePointer
+from fencepost.conversations.ports import ConversationStore
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.identity.domain.scope import Action, Caller, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import Site
+from fencepost.identity.service import SiteService
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps
+from fencepost.limits.domain.prices import price_of
+from fencepost.limits.ports import Ledger
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.observability.service.trace import Trace
+from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
+from fencepost.turns.ports import TurnStore
+from fencepost.turns.service.answering import Answering
+from fencepost.turns.service.conversation_leases import Leases
+from fencepost.turns.service.prompt_builder import Composer
+from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turns import TurnService
 from tests.chat_world import BUDGETS, MODEL, NOON, SMALL_SITE, WIDE_CAPS, FakeDocuments, FakeEvents, FakeModel
 from tests.fakes import FakeKeys, FakeLedger, Fault, FixedClock
 from tests.fakes_conversations import FakeConversations, Owned, Shelf

@@ -6,13 +6,13 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from fencepost.domain.erasures import Receipt
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.events import ErasureEvent
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.jobs import DELAYS, Job, Purpose
-from fencepost.services.erase import EraseService
-from fencepost.services.vector_eraser import IndexedEraser
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.kernel.errors import FencepostError
+from fencepost.lifecycle.domain.erasures import Receipt
+from fencepost.lifecycle.service.erase import EraseService
+from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.observability.domain.events import ErasureEvent
+from fencepost.queue.domain import DELAYS, Job, Purpose
 from tests.chat_world import FakeEvents
 from tests.fakes import FakeKeys, Fault, FixedClock
 from tests.fakes_conversations import owned

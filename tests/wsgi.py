@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
-from fencepost.edge.endpoint import Handler
+from fencepost.http.endpoint import Handler
 from tests.chat_world import proxy_event
 
 if TYPE_CHECKING:

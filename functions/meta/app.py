@@ -1,5 +1,5 @@
 """`GET /health` and `GET /openapi.json`."""
 
-from fencepost.edge.meta import handler
+from fencepost.web.meta import handler
 
 __all__ = ["handler"]

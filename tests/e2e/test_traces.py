@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.edge.errors import ERRORS
+from fencepost.http.errors import ERRORS
+from fencepost.kernel.errors import ErrorCode
 from tests.stack import Stack
 
 MARK = "canary-platypus"

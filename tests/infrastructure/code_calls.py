@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,11 @@ from local.paths import ROOT
 CORE = ROOT / "layers" / "core" / "python"
 BOOTSTRAP = "fencepost.bootstrap"
 STORES = f"{BOOTSTRAP}.stores"
+ADAPTERS = (
+    r"fencepost\.(kernel\.aws|\w+\.(rows|dynamodb|s3|sqs|sts|sqlite|tokens|anthropic|powertools|fetching|readers"
+    r"|masking|indexes|bedrock|local_embedder))\b"
+)
+"""Matches the modules that reach beyond the process, and those that hold rows."""
 # The SDK's methods, and the actions of `TransactWriteItems` and of presigned requests, each with IAM's name.
 ACTIONS = {
     "get_item": "dynamodb:GetItem",
@@ -35,10 +41,10 @@ ACTIONS = {
     "change_message_visibility": "sqs:ChangeMessageVisibility",
     "assume_role": "sts:AssumeRole",
 }
-HELPERS = ("fencepost.adapters.dynamodb.reading", "fencepost.adapters.dynamodb.batches")
+HELPERS = ("fencepost.kernel.aws.reading", "fencepost.kernel.aws.batches")
 """Modules that ask for whoever calls them, and so reach what their callers reach."""
 # `DeleteObjects` names its keys under this word, too.
-_NOT_A_TRANSACTION = {"fencepost.adapters.s3_blobs"}
+_NOT_A_TRANSACTION = {"fencepost.blobs.s3"}
 
 
 def modules_of(function: str) -> frozenset[str]:
@@ -52,8 +58,8 @@ def adapters_of(function: str) -> frozenset[str]:
     for module in modules_of(function):
         tree = _tree(_path(module))
         found.update(_stores_taken(tree) if module != STORES else ())
-        found.update(_imports(tree, "fencepost.adapters") if module != STORES else ())
-    return frozenset(found.union(*(_closure(_tree(_path(name)), "fencepost.adapters") for name in found)))
+        found.update(_imports(tree, ADAPTERS) if module != STORES else ())
+    return frozenset(found.union(*(_closure(_tree(_path(name)), ADAPTERS) for name in found)))
 
 
 def actions_of(module: str) -> frozenset[str]:
@@ -110,7 +116,7 @@ def _stores() -> dict[str, str]:
         alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     (stores,) = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    found = {"blobs": "fencepost.adapters.s3_blobs"}
+    found = {"blobs": "fencepost.blobs.s3"}
     for method in stores.body:
         if isinstance(method, ast.FunctionDef):
             for node in ast.walk(method):
@@ -132,9 +138,12 @@ def _closure(tree: ast.AST, package: str) -> Iterator[str]:
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package):
+        if isinstance(node, ast.ImportFrom) and node.module and re.match(package, node.module):
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name if _path(name).exists() else node.module for name in inner)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name for name in inner if re.match(package, name) and _path(name).exists())
 
 
 @cache

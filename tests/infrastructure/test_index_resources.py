@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.opensearch.mapping import ALIAS, Plan
-from fencepost.domain.retrieval import EmbeddingModel
+from fencepost.retrieval.domain.search import EmbeddingModel
+from fencepost.retrieval.indexes.opensearch.mapping import ALIAS, Plan
 from local import template
 
 RESOURCES: dict[str, dict[str, Any]] = template.load()["Resources"]

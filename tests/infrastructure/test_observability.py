@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.edge.metrics import NAMESPACE, Metric
+from fencepost.observability.powertools.metrics import NAMESPACE, Metric
 from local.paths import ROOT
 from tests.infrastructure.test_template import properties
 

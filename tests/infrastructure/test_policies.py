@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
+from fencepost.identity import rows as keys
+from fencepost.jobs import rows as jobs_rows
 from tests.infrastructure.code_calls import HELPERS, actions_of, adapters_of
 from tests.infrastructure.test_template import alternatives, as_list, properties
 
@@ -24,69 +25,77 @@ FUNCTIONS = {
     "schedule": "ScheduleRole",
 }
 HOMES = {
-    "dynamodb.limiter": "LimitsTable",
-    "dynamodb.ledger": "LedgerTable",
-    "dynamodb.audit": "AuditTable",
-    "dynamodb.directory": "DirectoryTable",
-    "dynamodb.directory_admin": "DirectoryTable",
-    "dynamodb.site_origins": "DirectoryTable",
-    "dynamodb.roll": "DirectoryTable",
-    "dynamodb.corpus": "CorpusTable",
-    "dynamodb.reconciling": "CorpusTable",
-    "dynamodb.embeddings": "CorpusTable",
-    "s3": "DocumentsBucket",
-    "s3_blobs": "ConversationsBucket",
-    "sqs": "JobsQueue",
-    "sqs_retries": "JobsQueue",
-    "dynamodb.tenant": "OrganisationRole",
+    "limits.dynamodb.limiter": "LimitsTable",
+    "limits.dynamodb.ledger": "LedgerTable",
+    "observability.dynamodb": "AuditTable",
+    "identity.dynamodb.directory": "DirectoryTable",
+    "identity.dynamodb.directory_admin": "DirectoryTable",
+    "identity.dynamodb.site_origins": "DirectoryTable",
+    "jobs.dynamodb.registry": "DirectoryTable",
+    "documents.dynamodb.documents": "CorpusTable",
+    "jobs.dynamodb.reconciler": "CorpusTable",
+    "retrieval.dynamodb": "CorpusTable",
+    "documents.s3": "DocumentsBucket",
+    "blobs.s3": "ConversationsBucket",
+    "queue.sqs.jobs": "JobsQueue",
+    "queue.sqs.retries": "JobsQueue",
+    "access.sts": "OrganisationRole",
 }
-"""What an adapter reaches; all others in `dynamodb` reach the conversations' table."""
+"""What an adapter reaches; all others reach the conversations' table."""
 ALSO_IN_THE_DIRECTORY = {
-    "dynamodb.turns": {"dynamodb:BatchGetItem"},
-    "dynamodb.turn_actions": {"dynamodb:ConditionCheckItem"},
+    "turns.dynamodb.turns": {"dynamodb:BatchGetItem"},
+    "turns.dynamodb.writes": {"dynamodb:ConditionCheckItem"},
 }
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
-NO_SDK_OF_ITS_OWN = {"dynamodb.client", "pinned_http", *(name.partition("adapters.")[2] for name in HELPERS)}
+NO_SDK_OF_ITS_OWN = {
+    "kernel.aws.client",
+    "documents.fetching.pinned_http",
+    *(name.removeprefix("fencepost.") for name in HELPERS),
+}
 NOT_USED = {
     "chat": {
-        "dynamodb.directory_admin",
-        "dynamodb.archive",
-        "dynamodb.embeddings",
-        "dynamodb.fact_changes",
-        "dynamodb.remains",
-        "dynamodb.removal",
+        "identity.dynamodb.directory_admin",
+        "lifecycle.dynamodb.archive",
+        "retrieval.dynamodb",
+        "memory.rows.fact_changes",
+        "lifecycle.dynamodb.erasure_scan",
+        "lifecycle.dynamodb.removal",
     },
-    "api": {"dynamodb.embeddings"},
+    "api": {"retrieval.dynamodb"},
     "jobs": {
-        "dynamodb.directory_admin",
-        "dynamodb.site_origins",
-        "dynamodb.limiter",
-        "s3",
-        "dynamodb.carrying",
-        "dynamodb.turn_actions",
+        "identity.dynamodb.directory_admin",
+        "identity.dynamodb.site_origins",
+        "limits.dynamodb.limiter",
+        "documents.s3",
+        "lifecycle.dynamodb.carry",
+        "turns.dynamodb.writes",
     },
     "schedule": {
-        "dynamodb.archive",
-        "dynamodb.embeddings",
-        "dynamodb.fact_changes",
-        "dynamodb.remains",
-        "dynamodb.removal",
+        "lifecycle.dynamodb.archive",
+        "retrieval.dynamodb",
+        "memory.rows.fact_changes",
+        "lifecycle.dynamodb.erasure_scan",
+        "lifecycle.dynamodb.removal",
     },
 }
 """What a function imports along with something else, and never calls: no role has to allow it."""
 NEVER_CALLED = {
     # A turn's objects last.
-    ("chat", "s3_blobs"): {"s3:DeleteObject", "s3:PutObjectTagging"},
+    ("chat", "blobs.s3"): {"s3:DeleteObject", "s3:PutObjectTagging"},
     # Who answers reads what was found, who administers and who sweeps changes documents' rows: jobs do the rest.
-    ("chat", "dynamodb.corpus"): {*WORK, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"},
-    ("api", "dynamodb.corpus"): WORK,
-    ("schedule", "dynamodb.corpus"): WORK,
+    ("chat", "documents.dynamodb.documents"): {*WORK, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"},
+    ("api", "documents.dynamodb.documents"): WORK,
+    ("schedule", "documents.dynamodb.documents"): WORK,
     # It compares what is there, and lets jobs repair it.
-    ("schedule", "dynamodb.conversations"): {*WORK, "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"},
-    ("schedule", "dynamodb.parts"): {*WORK, "dynamodb:PutItem", "dynamodb:ConditionCheckItem"},
+    ("schedule", "conversations.dynamodb.conversations"): {
+        *WORK,
+        "dynamodb:BatchGetItem",
+        "dynamodb:ConditionCheckItem",
+    },
+    ("schedule", "memory.dynamodb.chunks"): {*WORK, "dynamodb:PutItem", "dynamodb:ConditionCheckItem"},
 }
 """What an adapter does for other functions than this one."""
-ONLY_NAMED = {("schedule", "bedrock")}
+ONLY_NAMED = {("schedule", "retrieval.bedrock")}
 """Who needs to know which model embeds, and asks it for nothing."""
 LAMBDAS_OWN = {
     "logs:CreateLogStream",
@@ -140,8 +149,8 @@ def asked(function: str) -> Grants:
     """Return the actions that a function's code asks for, by the resource."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for module in adapters_of(function):
-        adapter = module.removeprefix("fencepost.adapters.")
-        if adapter in NO_SDK_OF_ITS_OWN | NOT_USED.get(function, set()) | {"dynamodb.tenant"}:
+        adapter = module.removeprefix("fencepost.")
+        if adapter in NO_SDK_OF_ITS_OWN | NOT_USED.get(function, set()) | {"access.sts"}:
             continue
         actions = actions_of(module)
         if actions:
@@ -194,7 +203,7 @@ def test_the_schedule_reads_the_agenda_and_the_roll_alone_of_what_has_no_scope()
     ]
     assert agenda["Resource"] == {"Sub": "${CorpusTable.Arn}/index/agenda"}
     assert roll["Condition"] == {
-        "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.ROLL, keys.round_row()["pk"]["S"]]},
+        "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.ROLL, jobs_rows.round_row()["pk"]["S"]]},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
     (index,) = properties("AWS::DynamoDB::Table")["CorpusTable"]["GlobalSecondaryIndexes"]
@@ -209,13 +218,16 @@ def test_the_tenant_role_allows_what_the_functions_together_ask_for() -> None:
     assert allowed.keys() == {*TENANTS, "DirectoryTable"}
 
 
-@pytest.mark.parametrize(("adapter", "policy"), [("bedrock", "EmbeddingPolicy"), ("opensearch.cluster", "IndexPolicy")])
+@pytest.mark.parametrize(
+    ("adapter", "policy"),
+    [("retrieval.bedrock", "EmbeddingPolicy"), ("retrieval.indexes.opensearch.cluster", "IndexPolicy")],
+)
 def test_who_embeds_and_who_searches_is_allowed_to(adapter: str, policy: str) -> None:
-    built_with = {f"fencepost.adapters.{adapter}" in adapters_of(function) for function in FUNCTIONS}
+    built_with = {f"fencepost.{adapter}" in adapters_of(function) for function in FUNCTIONS}
     assert built_with == {True, False}
     for function, role in FUNCTIONS.items():
         allowed = [row["If"][1]["Ref"] for row in ROLES[role]["ManagedPolicyArns"]]
-        used = f"fencepost.adapters.{adapter}" in adapters_of(function) and (function, adapter) not in ONLY_NAMED
+        used = f"fencepost.{adapter}" in adapters_of(function) and (function, adapter) not in ONLY_NAMED
         assert (policy in allowed) == used, function
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.edge.errors import ERRORS
-from fencepost.edge.metrics import NAMESPACE
+from fencepost.http.errors import ERRORS
+from fencepost.kernel.errors import ErrorCode
+from fencepost.observability.powertools.metrics import NAMESPACE
 from fencepost.settings import Settings, load_settings
 from local import template
 from local.paths import ROOT

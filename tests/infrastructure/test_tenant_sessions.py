@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.dynamodb import corpus_keys, keys
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.memory import FactState
+from fencepost.blobs import domain as blobs_domain
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.documents.rows import keys as corpus_keys
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.facts import FactState
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.lifecycle import rows as lifecycle_rows
+from fencepost.memory.rows import keys as memory_keys
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Purpose
+from fencepost.retrieval import rows as retrieval_rows
 from tests.infrastructure.test_template import as_list, properties
 
 ROLE = properties("AWS::IAM::Role")["OrganisationRole"]
@@ -28,27 +35,27 @@ def leading_keys(org: str, owner: str, name: str) -> set[str]:
     of = scope(org, owner)
     made = (
         keys.conversation_row(of, name),
-        keys.message_row(of, name, 1),
-        keys.pointer_row(of, name),
-        *(keys.fact_row(of, state, name) for state in FactState),
-        keys.job_row(of, name),
-        keys.file_row(of, name),
-        keys.import_row(of, name),
-        keys.block_row(of, name, 1),
-        keys.rating_row(of, name, 1),
-        keys.part_row(of, name, 1, 0),
-        keys.summary_row(of, name),
-        keys.work_row(of, name, Purpose.TITLE),
-        keys.erased_row(of),
-        keys.gone_row(of, name),
-        keys.diagnosis_row(of, name),
-        keys.look_row(of, name, "2026", "0"),
+        conversations_keys.message_row(of, name, 1),
+        conversations_keys.pointer_row(of, name),
+        *(memory_keys.fact_row(of, state, name) for state in FactState),
+        queue_rows.job_row(of, name),
+        conversations_keys.file_row(of, name),
+        conversations_keys.import_row(of, name),
+        conversations_keys.block_row(of, name, 1),
+        conversations_keys.rating_row(of, name, 1),
+        memory_keys.part_row(of, name, 1, 0),
+        memory_keys.summary_row(of, name),
+        queue_rows.work_row(of, name, Purpose.TITLE),
+        conversations_keys.erased_row(of),
+        conversations_keys.gone_row(of, name),
+        lifecycle_rows.diagnosis_row(of, name),
+        lifecycle_rows.look_row(of, name, "2026", "0"),
         keys.membership_row(org, owner),
         corpus_keys.document_row(of, name),
         corpus_keys.work_row(of, name),
         corpus_keys.chunk_row(of, name, name),
         corpus_keys.places_row(of, name, 1, "0"),
-        corpus_keys.embedding_row(of, name, name),
+        retrieval_rows.embedding_row(of, name, name),
     )
     return {str(key["pk"]["S"]) for key in made}
 
@@ -88,7 +95,7 @@ names = st.text(min_size=1, max_size=30)
 @given(org=orgs, owner=names, name=names)
 def test_a_session_may_name_every_key_and_object_of_its_organisation(org: str, owner: str, name: str) -> None:
     assert all(may_name(org, key) for key in leading_keys(org, owner, name))
-    assert may_touch(org, f"{keys.object_prefix(scope(org, owner))}{name}")
+    assert may_touch(org, f"{blobs_domain.object_prefix(scope(org, owner))}{name}")
     assert may_touch(org, f"{corpus_keys.object_prefix(scope(org, owner))}{name}")
 
 
@@ -96,7 +103,7 @@ def test_a_session_may_name_every_key_and_object_of_its_organisation(org: str, o
 def test_a_session_may_name_no_key_and_no_object_of_another(org: str, other: str, owner: str, name: str) -> None:
     if org != other:
         assert not any(may_name(org, key) for key in leading_keys(other, owner, name))
-        assert not may_touch(org, f"{keys.object_prefix(scope(other, owner))}{name}")
+        assert not may_touch(org, f"{blobs_domain.object_prefix(scope(other, owner))}{name}")
         assert not may_touch(org, f"{corpus_keys.object_prefix(scope(other, owner))}{name}")
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.limits import Caps, RateLimits
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.money import MicroDollars
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.model.domain.errors import ModelError
+from fencepost.prompting.domain.section import Section
 from tests.chat_world import BUDGETS, JSON_TYPE, FakeModel
 from tests.fakes import FakeKeys
 

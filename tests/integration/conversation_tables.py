@@ -13,12 +13,12 @@ from uuid import uuid4
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HTTPHeaders
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.conversation_rows import conversation_item
-from fencepost.adapters.dynamodb.rows import from_item, to_item
-from fencepost.domain.identity import Action, Member, Membership, OrgRole, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, Message
+from fencepost.conversations.domain.messages import Conversation, Message
+from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, Visitor, authorize, own
+from fencepost.kernel.aws.rows import from_item, to_item
+from fencepost.queue.domain import Job, Purpose
 from tests.integration.tables import connect
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb.corpus import DynamoDbAgenda, DynamoDbCorpus
+from fencepost.documents.dynamodb.documents import DynamoDbAgenda, DynamoDbCorpus
 from tests.integration.tables import connect
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from fencepost.domain import objects
-from fencepost.domain.archives import Block
-from fencepost.domain.conversation import Role
-from fencepost.domain.memory import Fact, FactState
-from fencepost.domain.messages import AnswerContext, Conversation, Message, MessageStatus
-from fencepost.domain.turns import Claim, Settlement, fingerprint
+from fencepost.blobs import domain as objects
+from fencepost.conversations.domain.archives import Block
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.model.domain.prompt import Role
+from fencepost.turns.domain.turns import Claim, Settlement, fingerprint
 from tests.integration.erasure_world import NOON
 
 DOOMED = "doomed"

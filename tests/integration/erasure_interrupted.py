@@ -7,20 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
-from fencepost.adapters.dynamodb.imports import DynamoDbImports
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.dynamodb.parts import DynamoDbParts
-from fencepost.adapters.dynamodb.removal import Removal
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.messages import Conversation
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.errors import FencepostError
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
+from fencepost.lifecycle.dynamodb.removal import Removal
+from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Purpose
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from tests.integration.erasure_content import DOOMED, LATER, doomed_row
 from tests.integration.erasure_world import ErasureWorld, job_record
 from tests.integration.tables import connect
@@ -97,7 +98,7 @@ def planted(world: ErasureWorld, scope: Scope, moment: int, interruption: Callab
     _cleared(world)
     row = world.plant(scope, DOOMED, turns=1)
     world.attach(scope, "file")
-    world.put(replace(job_record(scope, "export", Purpose.EXPORT)), keys.job_row(scope, "export"))
+    world.put(replace(job_record(scope, "export", Purpose.EXPORT)), queue_rows.job_row(scope, "export"))
     return Stores(world, scope, row, moment, interruption)
 
 
@@ -132,6 +133,6 @@ def left(world: ErasureWorld, scope: Scope) -> list[str]:
 
 def _cleared(world: ErasureWorld) -> None:
     rows, stored = world.everything()
-    Removal(world.tables.conversations, lambda: world.tables.client).remove([keys.key(*row) for row in rows])
+    Removal(world.tables.conversations, lambda: world.tables.client).remove([aws_keys.key(*row) for row in rows])
     for name in stored:
         world.s3.delete_object(Bucket=world.bucket, Key=name)

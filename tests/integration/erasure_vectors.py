@@ -8,15 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.jobs import DELAYS, Job, Purpose
-from fencepost.domain.retrieval import IndexEntry
-from fencepost.ports import Stored
-from fencepost.services.erase import EraseService
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.remember import RememberService
-from fencepost.services.sites import SiteService
-from fencepost.services.vector_eraser import IndexedEraser
+from fencepost.identity.service import SiteService
+from fencepost.lifecycle.service.erase import EraseService
+from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import RememberService
+from fencepost.queue.domain import DELAYS, Job, Purpose
+from fencepost.retrieval.domain.search import IndexEntry
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.ports import Stored
 from tests.chat_world import FakeEvents
 from tests.fakes import FakeKeys
 from tests.fakes_corpus import FakeJobQueue

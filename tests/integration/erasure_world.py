@@ -10,18 +10,23 @@ from uuid import uuid4
 
 from mypy_boto3_s3 import S3Client
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.conversation_rows import AnswerEntry, pointer_item
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
-from fencepost.adapters.dynamodb.rows import to_item
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.domain import objects
-from fencepost.domain.attachments import PLAIN, Attachment, AttachmentState
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, JobRecord, JobState, Purpose
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
-from fencepost.domain.messages import Conversation, Message, MessagePointer, MessageStatus
+from fencepost.blobs import domain as objects
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.domain.attachments import PLAIN, Attachment, AttachmentState
+from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer, MessageStatus
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows.conversation_rows import AnswerEntry, pointer_item
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.aws.rows import to_item
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.rows import keys as memory_keys
+from fencepost.model.domain.prompt import Role
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Job, JobRecord, JobState, Purpose
 from local.emulator import Emulator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 
@@ -48,7 +53,7 @@ class ErasureWorld:
     def eraser(self) -> DynamoDbEraser:
         return DynamoDbEraser(self.tables.conversations, self.blobs, lambda: self.tables.client)
 
-    def put(self, item: DataclassInstance, key: keys.Key) -> None:
+    def put(self, item: DataclassInstance, key: aws_keys.Key) -> None:
         """Store a dataclass as a row."""
         self.tables.client.put_item(TableName=self.tables.conversations, Item=to_item(item) | key)
 
@@ -56,8 +61,8 @@ class ErasureWorld:
         """Store a conversation with a summary, a block, a big content, an export, and a fact drawn from it."""
         conversation = self.begin(scope, conversation_id, turns)
         partition = keys.conversation(scope, conversation_id)
-        self.put(summary_of(conversation_id), keys.key(partition, keys.SUMMARY))
-        self.put(_pointer(conversation_id, 1), keys.key(partition, keys.block_sort(1)))
+        self.put(summary_of(conversation_id), aws_keys.key(partition, memory_keys.SUMMARY))
+        self.put(_pointer(conversation_id, 1), aws_keys.key(partition, conversations_keys.block_sort(1)))
         self.put(
             _fact(f"fact-{conversation_id}", f"{conversation_id}-q1.1"), _fact_key(scope, f"fact-{conversation_id}")
         )
@@ -72,7 +77,7 @@ class ErasureWorld:
         items = [to_item(row) | keys.conversation_row(scope, conversation_id)]
         for turn in range(turns):
             for message in (exchange := _exchange(conversation_id, turn)):
-                items.append(to_item(message) | keys.message_row(scope, conversation_id, message.seq))
+                items.append(to_item(message) | conversations_keys.message_row(scope, conversation_id, message.seq))
             question, _ = exchange
             pointer = _pointer(conversation_id, question.seq)
             items.append(pointer_item(scope, pointer, {1: AnswerEntry(seq=question.seq + 1)}))
@@ -87,7 +92,7 @@ class ErasureWorld:
     def export(self, scope: Scope, job_id: str, conversation_id: str | None) -> JobRecord:
         """Store a finished export and its bundle."""
         record = job_record(scope, job_id, Purpose.EXPORT, conversation_id)
-        self.put(record, keys.job_row(scope, job_id))
+        self.put(record, queue_rows.job_row(scope, job_id))
         self.blobs.put(scope, objects.export_bundle(job_id), b"zip", "application/zip")
         return record
 
@@ -96,7 +101,7 @@ class ErasureWorld:
         state = AttachmentState.READY
         attachment = Attachment(id=file_id, name="a.txt", content_type=PLAIN, size=4, state=state, created_at=NOON)
         users: dict[str, AttributeValueTypeDef] = {"used_by": {"SS": used_by}} if used_by else {}
-        self.put(attachment, keys.file_row(scope, file_id) | users)
+        self.put(attachment, conversations_keys.file_row(scope, file_id) | users)
         self.blobs.put(scope, objects.attachment(file_id), b"text", PLAIN)
         self.blobs.put(scope, objects.attachment_text(file_id), b"text", PLAIN)
 
@@ -192,5 +197,5 @@ def _fact(fact_id: str, *provenance: str) -> Fact:
     return Fact(id=fact_id, text="F", state=pinned, pinned_by="owner", created_at=NOON, provenance=provenance)
 
 
-def _fact_key(scope: Scope, fact_id: str) -> keys.Key:
-    return keys.fact_row(scope, FactState.PINNED, fact_id)
+def _fact_key(scope: Scope, fact_id: str) -> aws_keys.Key:
+    return memory_keys.fact_row(scope, FactState.PINNED, fact_id)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
-from fencepost.adapters.dynamodb.carrying import DynamoDbCarryStore
-from fencepost.domain import objects
-from fencepost.domain.archives import pack
-from fencepost.domain.attachments import PLAIN
-from fencepost.domain.bundle_check import AskedQuestion
-from fencepost.domain.jobs import Job, JobState, Purpose, WorkLease
-from fencepost.domain.memory import Fact, FactState
-from fencepost.domain.messages import MessagePointer
-from fencepost.domain.turns import fingerprint
+from fencepost.blobs import domain as objects
+from fencepost.conversations.domain.archives import pack
+from fencepost.conversations.domain.attachments import PLAIN
+from fencepost.conversations.domain.messages import MessagePointer
+from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.lifecycle.domain.bundle_check import AskedQuestion
+from fencepost.lifecycle.dynamodb.carry import DynamoDbCarryStore
+from fencepost.queue.domain import Job, JobState, Purpose, WorkLease
+from fencepost.turns.domain.turns import fingerprint
 from tests.integration.erasure_content import (
     BEFORE,
     BIG,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.conversation_rows import AnswerEntry, conversation_item, pointer_item
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.message_rows import MessageRows
-from fencepost.adapters.dynamodb.rows import attribute, nested, timestamp
-from fencepost.domain.archives import BLOCK_MESSAGES, describe, pack
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import AnswerContext, Conversation, Message, MessagePointer, OpenTurn
-from fencepost.domain.objects import block
+from fencepost.blobs.domain import block
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, describe, pack
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, OpenTurn
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
+from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws.rows import attribute, nested, timestamp
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from tests import api_world
 from tests.fakes import FixedClock
 from tests.fakes_blobs import FakeBlobs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.memory.domain.summary import Summary, SummaryLine
 from tests.integration.conversation_tables import NOW
 
 PINNED, PROPOSED, SUPERSEDED = FactState.PINNED, FactState.PROPOSED, FactState.SUPERSEDED

@@ -8,20 +8,22 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.client import Item
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.dynamodb.outbox import jobs_of
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Operator, Resource, authorize
-from fencepost.domain.jobs import Job
-from fencepost.domain.sites import Retention
-from fencepost.services.archive import ArchiveService
-from fencepost.services.conversations import ConversationService
-from fencepost.services.jobs import action_of
-from fencepost.services.retention import RetentionService
-from fencepost.services.sites import SiteService
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.service.conversations import ConversationService
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Operator, Resource, authorize
+from fencepost.identity.domain.sites import Retention
+from fencepost.identity.service import SiteService
+from fencepost.jobs.dynamodb.outbox import jobs_of
+from fencepost.jobs.service.runner import action_of
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.aws.client import Item
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.lifecycle.service.archive import ArchiveService
+from fencepost.lifecycle.service.retention import RetentionService
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.queue.domain import Job
 from tests.chat_world import NOON
 from tests.integration.turn_stores import StoredTurns
 from tests.turn_world import DEFAULTS, Process
@@ -67,11 +69,11 @@ class Town:
             clock=self.world.clock,
         ).run(scope, job)
 
-    def row(self, key: keys.Key) -> Item:
+    def row(self, key: aws_keys.Key) -> Item:
         return self.tables.client.get_item(TableName=self.tables.conversations, Key=key)["Item"]
 
     def pointer(self, message_id: str = "m1") -> Item:
-        return self.row(keys.pointer_row(self.scope, message_id))
+        return self.row(conversations_keys.pointer_row(self.scope, message_id))
 
     def ends(self, conversation: str) -> list[float]:
         """Return when the rows of messages end, in days from noon."""
@@ -86,7 +88,7 @@ class Town:
         talks = [row for one in ids for row in self.tables.rows(keys.conversation(self.scope, one))]
         for row in [*owner, *talks]:
             if "expires_at" in row and float(row["expires_at"]["N"]) < now:
-                key = keys.key(row["pk"]["S"], row["sk"]["S"])
+                key = aws_keys.key(row["pk"]["S"], row["sk"]["S"])
                 self.tables.client.delete_item(TableName=self.tables.conversations, Key=key)
                 change = {"Keys": key, "OldImage": row}
                 jobs += jobs_of({"eventName": "REMOVE", "userIdentity": TTL, "dynamodb": change})

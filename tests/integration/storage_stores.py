@@ -7,26 +7,26 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from uuid import uuid4
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
-from fencepost.adapters.dynamodb.imports import DynamoDbImports
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.domain.bundle_check import AskedQuestion
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, Message, MessagePointer
-from fencepost.domain.sites import Retention, Site
-from fencepost.services.archive import ArchiveService
-from fencepost.services.exports import ExportService
-from fencepost.services.imports import ImportService
-from fencepost.services.retention import RetentionService
-from fencepost.services.sites import SiteService
-from fencepost.services.transcripts import transcript
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer
+from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.conversations.service.transcripts import transcript
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Retention, Site
+from fencepost.identity.service import SiteService
+from fencepost.lifecycle.domain.bundle_check import AskedQuestion
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
+from fencepost.lifecycle.service.archive import ArchiveService
+from fencepost.lifecycle.service.exports import ExportService
+from fencepost.lifecycle.service.imports import ImportService
+from fencepost.lifecycle.service.retention import RetentionService
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
 from tests.fakes import FakeKeys, FixedClock
 from tests.fakes_directory import FakeDirectory

@@ -17,10 +17,10 @@ from botocore.httpsession import URLLib3Session
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-from fencepost.adapters.dynamodb.client import ATTEMPTS, CONNECT_TIMEOUT_SECONDS
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.money import MicroDollars
+from fencepost.kernel.aws.client import ATTEMPTS, CONNECT_TIMEOUT_SECONDS
+from fencepost.kernel.money import MicroDollars
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 
 # The emulator shares two processors with 64 threads; what is tested is counts, never time.
 _PATIENT_READ_SECONDS = 60

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb.audit import RETENTION, DynamoDbAuditTrail
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.events import AuditFailedEvent, AuditRecord, Event
+from fencepost.kernel.errors import ErrorCode
+from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
+from fencepost.observability.dynamodb import RETENTION, DynamoDbAuditTrail
 from local import template
 from local.emulator import Emulator
 

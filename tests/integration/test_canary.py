@@ -17,14 +17,14 @@ import pytest
 from botocore.config import Config
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb.audit import DynamoDbAuditTrail
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.domain.money import Usage
-from fencepost.edge.catalogue import OPERATIONS
-from fencepost.edge.events import LambdaEvents
-from fencepost.edge.meta import handler as meta
-from fencepost.ports import Completion
+from fencepost.kernel.money import Usage
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.model.ports import Completion
+from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.powertools.log import LambdaEvents
+from fencepost.web.catalogue import OPERATIONS
+from fencepost.web.meta import handler as meta
 from local import processes, template
 from local.emulator import Emulator
 from tests.chat_world import FakeDocuments, FakeModel, Reply, World, proxy_event

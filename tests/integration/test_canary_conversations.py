@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.identity import OrgRole
-from fencepost.edge.catalogue import OPERATIONS
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.web.catalogue import OPERATIONS
 from tests.api_client import ApiClient, waited_for
 from tests.stack import Stack
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from fencepost.adapters.claude import Claude
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.domain.events import LedgerEvent
-from fencepost.domain.limits import Caps, RateLimits
-from fencepost.domain.money import MicroDollars
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.model.anthropic.claude import Claude
+from fencepost.observability.domain.events import LedgerEvent
 from local.emulator import Emulator
 from local.provider.app import create_app
 from tests.chat_world import MODEL, WIDE_LIMITS, World

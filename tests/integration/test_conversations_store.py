@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.client import CONFLICT_PAUSES
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.messages import MessagePointer
-from fencepost.services.jobs import new_record
+from fencepost.conversations.domain.messages import MessagePointer
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.identity import rows as keys
+from fencepost.kernel.aws.client import CONFLICT_PAUSES
+from fencepost.kernel.errors import FencepostError
+from fencepost.queue.domain import Purpose
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.queue.service import new_record
 from local.emulator import Emulator
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
@@ -87,7 +87,7 @@ def test_titles_are_searched_folded(kept: Kept) -> None:
 
 
 def test_a_search_reads_only_so_much_and_says_where_to_go_on(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.adapters.dynamodb.listing.LOOKED_AT", 3)
+    monkeypatch.setattr("fencepost.conversations.dynamodb.listing.LOOKED_AT", 3)
     for number in range(8):
         kept.converse(f"c{number}", 0, title="Rain" if number == 0 else "Sun", updated_at=NOW + timedelta(number))
     assert listed(kept, 2, "rain") == [[], [], ["c0"]]

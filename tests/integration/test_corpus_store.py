@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience, ChunkRow, DocumentState, Origin
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.jobs import WorkLease
-from fencepost.ports import Place
+from fencepost.documents.domain.documents import ChunkRow, DocumentState, Origin
+from fencepost.documents.ports import Place
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import WorkLease
 from local.emulator import Emulator
 from tests.corpus_samples import NOON, chunk, chunk_id, document
 from tests.fakes_corpus import operator

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fencepost.adapters.dynamodb.corpus import DynamoDbCorpus
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.reconciling import SETTLES
-from fencepost.domain.retrieval import IndexEntry
-from fencepost.edge.schedule import RECONCILE
-from fencepost.ports import Stored
+from fencepost.documents.domain.ingestion import SETTLES
+from fencepost.documents.dynamodb.documents import DynamoDbCorpus
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.jobs.handlers.schedule import RECONCILE
+from fencepost.retrieval.domain.search import IndexEntry
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.ports import Stored
 from local.directory import operator
 from local.paths import ROOT
 from tests.api_client import ApiClient, waited_for

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.domain.identity import Membership, OrgRole
-from fencepost.domain.sites import Organisation
+from fencepost.identity.domain.scope import Membership, OrgRole
+from fencepost.identity.domain.sites import Organisation
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from local import template
 from local.emulator import Emulator
 from local.paths import ROOT

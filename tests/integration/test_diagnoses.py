@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb.client import ClientFactory
-from fencepost.adapters.dynamodb.diagnoses import RETENTION, DynamoDbDiagnoses
-from fencepost.domain.diagnosis import Diagnosis, Look
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Action, Member, Membership, OrgRole, Resource, Scope, authorize
+from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Resource, Scope, authorize
+from fencepost.kernel.aws.client import ClientFactory
+from fencepost.kernel.errors import FencepostError
+from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
+from fencepost.lifecycle.dynamodb.diagnoses import RETENTION, DynamoDbDiagnoses
 from local import processes
 from local.emulator import Emulator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables

@@ -8,16 +8,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.adapters.seconds_cache import SECONDS
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Denied, Membership, Operator, OrgRole, Resource, Scope, authorize
-from fencepost.domain.limits import Caps
-from fencepost.domain.memory import Fact, FactState
-from fencepost.domain.money import MicroDollars
-from fencepost.domain.origins import parse_origin
-from fencepost.domain.sites import LayerBudgets, Organisation, Retention, Site
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.scope import Action, Denied, Membership, Operator, OrgRole, Resource, Scope, authorize
+from fencepost.identity.domain.sites import LayerBudgets, Organisation, Retention, Site
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.identity.dynamodb.seconds_cache import SECONDS
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
 from local.emulator import Emulator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.tables import sent_operations

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fencepost.adapters.embedded import EmbeddedIndex, matrices, words
-from fencepost.domain.retrieval import IndexHealth, IndexUnavailable
+from fencepost.retrieval.domain.search import IndexHealth, IndexUnavailable
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex, matrices, words
 from tests.index_conformance import IndexConformance
 from tests.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, Subject, chunks, towards
 
@@ -200,7 +200,7 @@ def test_many_small_changes_are_made_one_block(path: Path, monkeypatch: pytest.M
 
 def test_what_needs_no_vectors_needs_no_numpy(path: Path) -> None:
     script = (
-        "import sys; from fencepost.adapters.embedded import EmbeddedIndex\n"
+        "import sys; from fencepost.retrieval.indexes.embedded import EmbeddedIndex\n"
         "from tests.index_entries import DOCUMENTS, Owner\n"
         f"index, one = EmbeddedIndex({str(path)!r}), Owner()\n"
         "index.upsert(one.scope, [one.entry()])\n"

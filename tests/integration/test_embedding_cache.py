@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb.embeddings import KEPT, DynamoDbEmbeddingCache
+from fencepost.retrieval.dynamodb import KEPT, DynamoDbEmbeddingCache
 from local.emulator import Emulator
 from tests.fakes import FixedClock
 from tests.fakes_corpus import operator

@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.remains import Remains
-from fencepost.adapters.dynamodb.removal import Removal
-from fencepost.domain import objects
-from fencepost.domain.identity import Action, Scope
-from fencepost.domain.jobs import Purpose
+from fencepost.blobs import domain as objects
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Action, Scope
+from fencepost.lifecycle.dynamodb.erasure_scan import Remains
+from fencepost.lifecycle.dynamodb.removal import Removal
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
 from tests.integration.conversation_tables import visitor_scope
 from tests.integration.erasure_world import NOON, ErasureWorld, job_record, open_erasure_world
@@ -87,7 +89,9 @@ def test_the_verifier_sees_a_file_that_is_left_and_what_is_stored_of_one(world: 
     world.attach(scope, "file", "doomed")
     world.eraser.forget_conversation(scope, "doomed", NOON)
     assert world.eraser.leftovers(scope, "doomed") == {"attachments": 1}
-    world.tables.client.delete_item(TableName=world.tables.conversations, Key=keys.file_row(scope, "file"))
+    world.tables.client.delete_item(
+        TableName=world.tables.conversations, Key=conversations_keys.file_row(scope, "file")
+    )
     assert world.eraser.leftovers(scope, "doomed") == {"objects": 2}
     assert world.eraser.sweep(scope, "doomed", PLENTY) == {"objects": 2}
     assert world.eraser.leftovers(scope, "doomed") == {}
@@ -153,7 +157,7 @@ def test_bundles_that_may_hold_the_conversation_go_and_others_stay(world: Erasur
     world.export(scope, "of-all", None)
     world.export(scope, "of-another", "another")
     imported = job_record(scope, "imported", Purpose.IMPORT)
-    world.put(imported, keys.job_row(scope, "imported"))
+    world.put(imported, queue_rows.job_row(scope, "imported"))
     world.blobs.put(scope, objects.import_bundle("imported"), b"zip", "application/zip")
     world.eraser.forget_conversation(scope, "doomed", NOON)
     world.eraser.sweep(scope, "doomed", PLENTY)
@@ -235,7 +239,7 @@ def test_the_tombstone_says_while_it_is_swept(world: ErasureWorld, scope: Scope)
 
 
 def _stone(world: ErasureWorld, scope: Scope) -> dict[str, object]:
-    key = keys.gone_row(scope, "doomed")
+    key = conversations_keys.gone_row(scope, "doomed")
     answer = world.tables.client.get_item(TableName=world.tables.conversations, Key=key, ConsistentRead=True)
     return dict(answer["Item"])
 

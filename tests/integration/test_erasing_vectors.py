@@ -10,10 +10,10 @@ from threading import Barrier
 
 import pytest
 
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import ErasureEvent
-from fencepost.domain.identity import Action, Scope
+from fencepost.identity.domain.scope import Action, Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import ErasureEvent
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from local.emulator import Emulator
 from tests.integration.conversation_tables import visitor_scope
 from tests.integration.erasure_content import DOOMED, doomed_row

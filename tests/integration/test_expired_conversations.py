@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
-from fencepost.domain.archives import BLOCK_MESSAGES, describe, pack
-from fencepost.domain.attachments import PLAIN, Attachment, AttachmentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.money import Usage
-from fencepost.domain.objects import BIG_BYTES
-from fencepost.ports import Completion
-from fencepost.services.trace import Trace
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, describe, pack
+from fencepost.conversations.domain.attachments import PLAIN, Attachment, AttachmentState
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Usage
+from fencepost.model.ports import Completion
+from fencepost.observability.service.trace import Trace
+from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
 from tests.integration.retention_town import DAY, Town, dying
 from tests.integration.turn_stores import stored_turns
@@ -111,7 +111,7 @@ def upload(town: Town, file_id: str, *used_by: str) -> None:
     if used_by:
         town.tables.client.update_item(
             TableName=town.tables.conversations,
-            Key=keys.file_row(town.scope, file_id),
+            Key=conversations_keys.file_row(town.scope, file_id),
             UpdateExpression="ADD used_by :users",
             ExpressionAttributeValues={":users": {"SS": used_by}},
         )

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.domain.jobs import JobState
-from fencepost.services.trace import Trace
+from fencepost.identity import rows as keys
+from fencepost.observability.service.trace import Trace
+from fencepost.queue.domain import JobState
 from local.emulator import Emulator
 from tests.integration.retention_town import DAY, DAYS, Town, days_of, missing
 from tests.integration.storage_stores import ALICE, Stores, exported, open_stores, talk

@@ -10,13 +10,13 @@ from itertools import count
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.dynamodb.rows import timestamp
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.facts import MAX_PINNED, WantedFact, rewritten
-from fencepost.domain.identity import Scope
-from fencepost.domain.memory import Fact, FactState
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws.rows import timestamp
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.facts import MAX_PINNED, WantedFact, rewritten
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from local.emulator import Emulator
 from tests.integration.conversation_tables import (
     NOW,
@@ -45,7 +45,7 @@ def scope() -> Scope:
 
 
 def erase(tables: ConversationTables, scope: Scope, at: datetime) -> None:
-    item = keys.erased_row(scope) | {"erased_at": {"S": timestamp(at)}}
+    item = conversations_keys.erased_row(scope) | {"erased_at": {"S": timestamp(at)}}
     tables.client.put_item(TableName=tables.conversations, Item=item)
 
 

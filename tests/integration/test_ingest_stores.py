@@ -8,25 +8,26 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.adapters.dynamodb import corpus_keys
-from fencepost.adapters.dynamodb.corpus import DynamoDbCorpus
-from fencepost.adapters.dynamodb.embeddings import DynamoDbEmbeddingCache
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.adapters.page_text import PageText
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.bootstrap.clock import utc_now
-from fencepost.domain.chunking import Bounds, cut
-from fencepost.domain.corpus import Acl, Audience, DocumentKind, DocumentState
-from fencepost.domain.identity import Action, Member, Membership, OrgRole, authorize, own
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.retrieval import Hit, Search
-from fencepost.services.corpus import CorpusService, DocumentChanges, NewDocument
-from fencepost.services.document_jobs import document_job
-from fencepost.services.embedding import CachedEmbedder
-from fencepost.services.ingest import IngestService, RemovalService
-from fencepost.services.sitemaps import Sitemaps
-from fencepost.services.sources import Sources
-from fencepost.services.versions import Versions
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.documents import DocumentKind, DocumentState
+from fencepost.documents.dynamodb.documents import DynamoDbCorpus
+from fencepost.documents.readers.page_text import PageText
+from fencepost.documents.rows import keys as corpus_keys
+from fencepost.documents.service.document_jobs import document_job
+from fencepost.documents.service.documents import CorpusService, DocumentChanges, NewDocument
+from fencepost.documents.service.ingest import IngestService, RemovalService
+from fencepost.documents.service.sitemaps import Sitemaps
+from fencepost.documents.service.sources import Sources
+from fencepost.documents.service.versions import Versions
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, authorize, own
+from fencepost.kernel.clock import utc_now
+from fencepost.queue.domain import Purpose
+from fencepost.retrieval.domain.search import Hit, Search
+from fencepost.retrieval.dynamodb import DynamoDbEmbeddingCache
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.service.embedding import CachedEmbedder
 from local.emulator import Emulator
 from tests.corpus_world import FakeWeb
 from tests.fakes_corpus import FakeJobQueue, operator

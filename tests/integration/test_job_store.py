@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.jobs import RECORDS_KEPT, DynamoDbJobStore
-from fencepost.adapters.dynamodb.outbox import jobs_of
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.adapters.sqs_retries import SqsRetryQueue
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Scope
-from fencepost.domain.jobs import JobState, Purpose, WorkLease
-from fencepost.edge.queue import read_job
-from fencepost.services.jobs import new_record
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Action, Scope
+from fencepost.jobs.dynamodb.outbox import jobs_of
+from fencepost.jobs.handlers.consumer import read_job
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import JobState, Purpose, WorkLease
+from fencepost.queue.dynamodb import RECORDS_KEPT, DynamoDbJobStore
+from fencepost.queue.service import new_record
+from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs.retries import SqsRetryQueue
 from local.emulator import Emulator
 from tests.integration.conversation_tables import (
     NOW,

@@ -8,12 +8,12 @@ from threading import Barrier
 
 import pytest
 
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Member, Membership, Operator, OrgRole, Resource, Scope, authorize
-from fencepost.domain.sites import LayerBudgets
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.scope import Action, Member, Membership, Operator, OrgRole, Resource, Scope, authorize
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.web.admin.service import Administration
 from tests.fakes import FixedClock
 from tests.integration.conversation_tables import ConversationTables
 

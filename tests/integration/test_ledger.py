@@ -9,12 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars
-from fencepost.ports import Ledger
-from fencepost.services.leasing import LeasingLedger
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.limits.ports import Ledger
+from fencepost.limits.service.block_leasing import LeasingLedger
 from local.emulator import Emulator
 from tests.integration.tables import Books, open_books, sent_operations
 

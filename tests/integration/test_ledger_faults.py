@@ -13,11 +13,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ledger import Closing, DayBill
-from fencepost.domain.limits import Caps, Reservation
-from fencepost.domain.money import MicroDollars
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import Closing, DayBill, Reservation
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from local.emulator import Emulator
 from tests.integration.tables import Books, connect, create_table, lose_answers, open_books
 from tests.ledger_machine import LedgerMachine, Store
@@ -30,10 +29,10 @@ PLENTY = Caps(1_000_000, MicroDollars(10**12))
 RESERVE_THREE_AND_HANG = """
 import sys, time
 from datetime import datetime
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger
-from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars
-from fencepost.services.leasing import LeasingLedger
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger
+from fencepost.limits.domain.rates import Caps
+from fencepost.limits.domain.costs import MicroDollars
+from fencepost.limits.service.block_leasing import LeasingLedger
 from tests.integration.tables import connect
 
 endpoint, table, now, block = sys.argv[1:]

@@ -12,10 +12,10 @@ import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.limits import Counter as Kind
-from fencepost.domain.limits import RateLimits
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.limits.domain.rates import Counter as Kind
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from local.emulator import Emulator
 from tests.fakes import FakeKeys
 from tests.integration.tables import connect, create_table, lose_answers, sent_operations

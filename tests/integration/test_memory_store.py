@@ -8,10 +8,10 @@ from itertools import count
 
 import pytest
 
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.memory import FactState
+from fencepost.identity.domain.facts import FactState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from local.emulator import Emulator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.memory_rows import PINNED, fact, summary

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.adapters.dynamodb.message_hits import DynamoDbMessageHits
-from fencepost.adapters.dynamodb.parts import DynamoDbParts
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import Message
-from fencepost.domain.objects import BIG_BYTES
-from fencepost.ports import HitRows
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.messages import Message
+from fencepost.identity.domain.scope import Scope
+from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
+from fencepost.memory.ports import HitRows
 from local.emulator import Emulator
 from tests import api_world
 from tests.fakes_memories import part

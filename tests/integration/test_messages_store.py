@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.adapters.dynamodb.conversation_rows import AnswerEntry, conversation_item, pointer_item
-from fencepost.adapters.dynamodb.reading import READ_AT_ONCE
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.messages import MessagePointer
-from fencepost.domain.objects import BIG_BYTES
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.messages import MessagePointer
+from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
+from fencepost.kernel.aws.reading import READ_AT_ONCE
+from fencepost.kernel.errors import FencepostError
 from local.emulator import Emulator
 from tests import api_world
 from tests.integration.conversation_tables import open_conversation_tables, visitor_scope

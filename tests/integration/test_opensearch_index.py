@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.adapters.opensearch import Cluster, Limits, OpenSearchIndex
+from fencepost.retrieval.indexes.opensearch import Cluster, Limits, OpenSearchIndex
 from tests import opensearch_double
 from tests.index_conformance import IndexConformance
 from tests.index_entries import DOCUMENTS, MODEL, Owner, Subject, chunks

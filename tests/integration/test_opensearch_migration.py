@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fencepost.adapters.opensearch import Cluster, Generation, Limits, Migration, Moved, OpenSearchIndex
-from fencepost.adapters.opensearch import migration as migrations
-from fencepost.adapters.opensearch.bulk import Bulk
-from fencepost.adapters.opensearch.mapping import Plan
-from fencepost.adapters.opensearch.setup import Indices
-from fencepost.domain.retrieval import EmbeddingModel, IndexEntry, IndexUnavailable
+from fencepost.retrieval.domain.search import EmbeddingModel, IndexEntry, IndexUnavailable
+from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved, OpenSearchIndex
+from fencepost.retrieval.indexes.opensearch import migration as migrations
+from fencepost.retrieval.indexes.opensearch.bulk import Bulk
+from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.setup import Indices
 from tests import opensearch_double
 from tests.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, chunks, towards
 from tests.opensearch_double import OpenSearchDouble, Waits

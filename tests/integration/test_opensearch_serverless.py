@@ -11,10 +11,10 @@ from typing import Literal
 
 import pytest
 
-from fencepost.adapters.opensearch import Cluster, Generation, Limits, OpenSearchIndex
-from fencepost.adapters.opensearch.bulk import Bulk
-from fencepost.domain.retrieval import IndexHealth, IndexUnavailable
-from fencepost.domain.terms import terms
+from fencepost.retrieval.domain.search import IndexHealth, IndexUnavailable
+from fencepost.retrieval.domain.terms import terms
+from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, OpenSearchIndex
+from fencepost.retrieval.indexes.opensearch.bulk import Bulk
 from local.processes import free_port
 from tests import opensearch_double
 from tests.index_entries import DOCUMENTS, MODEL, Owner, chunks, towards
@@ -259,7 +259,7 @@ def test_the_double_takes_no_ids_of_the_clients_in_a_classic_collection(collecti
 
 def test_the_library_is_loaded_with_the_first_call_and_its_grpc_part_never() -> None:
     script = (
-        "import sys; from fencepost.adapters.opensearch import Cluster, OpenSearchIndex\n"
+        "import sys; from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex\n"
         "assert 'opensearchpy' not in sys.modules and 'urllib3' not in sys.modules\n"
         "Cluster(endpoint='http://127.0.0.1:1', generation='node')._client\n"
         "assert 'opensearchpy' in sys.modules\n"

@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.domain.identity import Action, Scope
-from fencepost.domain.jobs import Purpose
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Action, Scope
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
 from tests.integration.conversation_tables import visitor_scope
 from tests.integration.erasure_world import NOON, ErasureWorld, job_record, open_erasure_world
@@ -56,7 +58,7 @@ def test_another_owner_of_the_same_organisation_keeps_everything(world: ErasureW
 
 
 def test_records_of_erasures_outlive_their_owners_data(world: ErasureWorld, scope: Scope) -> None:
-    world.put(job_record(scope, "receipt", Purpose.ERASE), keys.job_row(scope, "receipt"))
+    world.put(job_record(scope, "receipt", Purpose.ERASE), queue_rows.job_row(scope, "receipt"))
     assert world.eraser.forget_owner(scope, NOON) == {}
     assert (keys.owner(scope), "job#receipt") in world.everything()[0]
 
@@ -79,7 +81,7 @@ def test_an_import_that_an_erasure_interrupts_leaves_nothing(world: ErasureWorld
     row = world.plant(scope, "half")
     client, table = world.tables.client, world.tables.conversations
     client.delete_item(TableName=table, Key=keys.conversation_row(scope, "half"))
-    world.put(row, keys.import_row(scope, "half"))
+    world.put(row, conversations_keys.import_row(scope, "half"))
     assert world.eraser.leftovers(scope, None) == {}
     world.eraser.forget_owner(scope, NOON)
     world.eraser.sweep(scope, None, PLENTY)
@@ -90,6 +92,6 @@ def test_a_later_time_of_an_erasure_stands(world: ErasureWorld, scope: Scope) ->
     world.eraser.forget_owner(scope, NOON + timedelta(seconds=1))
     world.eraser.forget_owner(scope, NOON)
     answer = world.tables.client.get_item(
-        TableName=world.tables.conversations, Key=keys.erased_row(scope), ConsistentRead=True
+        TableName=world.tables.conversations, Key=conversations_keys.erased_row(scope), ConsistentRead=True
     )
     assert answer["Item"]["erased_at"] == {"S": "2026-03-01T12:00:01.000000Z"}

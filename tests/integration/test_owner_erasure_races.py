@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from fencepost.domain.identity import Scope
+from fencepost.identity.domain.scope import Scope
 from local.emulator import Emulator
 from tests.integration.conversation_tables import visitor_scope
 from tests.integration.erasure_interrupted import (

@@ -9,16 +9,16 @@ from itertools import count
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.parts import ROWS_AT_ONCE, DynamoDbParts
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.messages import Conversation
-from fencepost.domain.remembered import PartRow
-from fencepost.services.message_entries import MessageEntries
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.dynamodb.chunks import ROWS_AT_ONCE, DynamoDbParts
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.queue.domain import Purpose
+from fencepost.queue.dynamodb import DynamoDbJobStore
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, job_for, visitor_scope
 from tests.integration.tables import lose_answers

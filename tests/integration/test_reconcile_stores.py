@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.reconciling import DynamoDbReconcileStore
-from fencepost.adapters.dynamodb.remembered import DynamoDbRememberedConversations
-from fencepost.adapters.dynamodb.roll import DynamoDbRoll
-from fencepost.domain.jobs import Purpose, WorkLease
-from fencepost.domain.reconciling import Progress, Step
-from fencepost.domain.sites import Organisation, Site
+from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.jobs.domain.index_diff import Progress, Step
+from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
+from fencepost.jobs.dynamodb.registry import DynamoDbRoll
+from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
+from fencepost.queue.domain import Purpose, WorkLease
+from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
 from tests.fakes_corpus import operator
 from tests.integration.conversation_tables import (

@@ -14,9 +14,10 @@ import pytest
 from botocore.config import Config
 from botocore.parsers import ResponseParserError
 
-from fencepost.adapters.s3 import S3DocumentArchive
-from fencepost.domain.events import DocumentsEvent, Event
-from fencepost.ports import ArchivedDocument, RawDocument, Validators
+from fencepost.documents.ports import ArchivedDocument
+from fencepost.documents.s3 import S3DocumentArchive
+from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.observability.domain.events import DocumentsEvent, Event
 from local.emulator import Emulator
 from local.processes import free_port
 
@@ -207,7 +208,7 @@ def test_validators_that_no_header_can_carry_are_reported(archive: S3DocumentArc
 
 def test_the_sdk_is_not_loaded_before_the_archive_is_used() -> None:
     program = (
-        "import sys; from fencepost.adapters.s3 import S3DocumentArchive; S3DocumentArchive('b', None);"
+        "import sys; from fencepost.documents.s3 import S3DocumentArchive; S3DocumentArchive('b', None);"
         "sys.exit(any(name in sys.modules for name in ('boto3', 'botocore', 'urllib3')))"
     )
     path = f"import sys; sys.path[:0] = {sys.path!r}; "

@@ -11,10 +11,11 @@ import httpx
 import pytest
 from botocore.parsers import ResponseParserError
 
-from fencepost.adapters.s3_blobs import S3BlobStore, blob_client
-from fencepost.domain import objects
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
+from fencepost.blobs import domain as objects
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws.s3 import blob_client
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from local.emulator import Emulator
 from tests.integration.conversation_tables import visitor_scope
 
@@ -170,7 +171,7 @@ def test_an_answer_that_cannot_be_read_is_a_failure_of_the_store(emulator: Emula
 
 def test_the_sdk_is_not_loaded_before_an_object_is_asked_for() -> None:
     program = (
-        "import sys; from fencepost.adapters.s3_blobs import S3BlobStore; S3BlobStore('b');"
+        "import sys; from fencepost.blobs.s3 import S3BlobStore; S3BlobStore('b');"
         "sys.exit(any(name in sys.modules for name in ('boto3', 'botocore', 'urllib3')))"
     )
     path = f"import sys; sys.path[:0] = {sys.path!r}; "

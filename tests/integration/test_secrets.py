@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.adapters import secrets
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.errors import FencepostError
+from fencepost.kernel.aws import secrets
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.errors import FencepostError
 from local.emulator import Emulator
 
 

@@ -6,12 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger, site_account
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps, Reservation
-from fencepost.domain.money import MicroDollars
-from fencepost.services.site_caps import SiteLedger
+from fencepost.kernel.errors import FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import DayBill, Reservation
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
+from fencepost.limits.service.site_caps import SiteLedger
 from local.emulator import Emulator
 from tests.chat_world import NOON
 from tests.integration.tables import Books, open_books

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.archives import BLOCK_MESSAGES, MIN_ROWS
-from fencepost.domain.attachments import Attachment, AttachmentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.messages import Conversation
-from fencepost.domain.objects import BIG_BYTES
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, MIN_ROWS
+from fencepost.conversations.domain.attachments import Attachment, AttachmentState
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from local.emulator import Emulator
 from tests.integration.storage_stores import (
     ALICE,

@@ -18,13 +18,14 @@ import pytest
 from boto3.session import Session
 from botocore.exceptions import ClientError
 
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.tenant import TenantSessions, tenanted
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.adapters.s3_blobs import connect as connect_s3
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.ports import BlobStore, ConversationStore
+from fencepost.access.sts import TenantSessions, tenanted
+from fencepost.blobs.ports import BlobStore
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.conversations.ports import ConversationStore
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws.s3 import connect as connect_s3
+from fencepost.kernel.errors import FencepostError
 from local import emulator, processes
 from local.emulator import Emulator
 from tests.chat_world import FakeEvents

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.attachments import MOST_CONVERSATIONS, PLAIN, Attachment, AttachmentState
-from fencepost.domain.identity import Scope
-from fencepost.domain.turns import ClaimRefused
+from fencepost.conversations.domain.attachments import MOST_CONVERSATIONS, PLAIN, Attachment, AttachmentState
+from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
+from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.identity.domain.scope import Scope
+from fencepost.turns.domain.turns import ClaimRefused
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
@@ -63,7 +63,7 @@ def upload(tables: ConversationTables, scope: Scope, file_id: str, *used_by: str
     if used_by:
         tables.client.update_item(
             TableName=tables.conversations,
-            Key=keys.file_row(scope, file_id),
+            Key=conversations_keys.file_row(scope, file_id),
             UpdateExpression="ADD used_by :users",
             ExpressionAttributeValues={":users": {"SS": used_by}},
         )
@@ -71,5 +71,5 @@ def upload(tables: ConversationTables, scope: Scope, file_id: str, *used_by: str
 
 def users(tables: ConversationTables, scope: Scope, file_id: str) -> set[str]:
     """Return the conversations that use a file."""
-    answer = tables.client.get_item(TableName=tables.conversations, Key=keys.file_row(scope, file_id))
+    answer = tables.client.get_item(TableName=tables.conversations, Key=conversations_keys.file_row(scope, file_id))
     return set(answer["Item"].get("used_by", {"SS": []})["SS"])

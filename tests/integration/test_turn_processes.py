@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from fencepost.domain.conversation import Role
-from fencepost.domain.turns import LEASE
+from fencepost.model.domain.prompt import Role
+from fencepost.turns.domain.turns import LEASE
 from local.emulator import Emulator
 from tests.fakes import Fault
 from tests.integration.turn_process import begin_together, job_of, start

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.conversation_rows import conversation_item
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.messages import Message, MessagePointer, MessageStatus
-from fencepost.domain.objects import BIG_BYTES
-from fencepost.domain.turns import SettleRefused, fingerprint
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.messages import Message, MessagePointer, MessageStatus
+from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.identity import rows as keys
+from fencepost.kernel.errors import FencepostError
+from fencepost.turns.domain.turns import SettleRefused, fingerprint
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope

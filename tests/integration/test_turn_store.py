@@ -7,14 +7,17 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.rows import to_item
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
-from fencepost.domain.messages import MessagePointer, MessageStatus
-from fencepost.domain.turns import LEASE, SettleRefused, fingerprint
+from fencepost.conversations.domain.messages import MessagePointer, MessageStatus
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.aws.rows import to_item
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.rows import keys as memory_keys
+from fencepost.turns.domain.turns import LEASE, SettleRefused, fingerprint
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
@@ -87,7 +90,7 @@ def test_summary_and_pinned_facts_of_the_owner_alone_come_along(
         model="claude-haiku-4-5",
         created_at=NOON,
     )
-    place = keys.key(keys.conversation(scope, "c1"), keys.SUMMARY)
+    place = aws_keys.key(keys.conversation(scope, "c1"), memory_keys.SUMMARY)
     tables.client.put_item(TableName=tables.conversations, Item=to_item(summary) | place)
     facts = [
         (scope, Fact(id="f1", text="Likes tea.", state=FactState.PINNED, pinned_by="owner", created_at=NOON)),
@@ -98,7 +101,7 @@ def test_summary_and_pinned_facts_of_the_owner_alone_come_along(
         ),
     ]
     for whose, fact in facts:
-        item = to_item(fact) | keys.fact_row(whose, fact.state, fact.id)
+        item = to_item(fact) | memory_keys.fact_row(whose, fact.state, fact.id)
         tables.client.put_item(TableName=tables.conversations, Item=item)
     material = loaded(store, scope)
     assert material.summary == summary

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.conversation import Role
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import AnswerContext, Conversation, LayerUse, Message, MessageStatus
-from fencepost.domain.money import Usage
-from fencepost.domain.turns import LEASE, Claim, Settlement, TurnMaterial, fingerprint
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.money import Usage
+from fencepost.model.domain.prompt import LayerUse, Role
+from fencepost.turns.domain.turns import LEASE, Claim, Settlement, TurnMaterial, fingerprint
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOON + timedelta(minutes=5)

@@ -8,27 +8,26 @@ from datetime import timedelta
 from itertools import batched
 from typing import TYPE_CHECKING
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.conversation_rows import conversation_item
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger, site_account
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
-from fencepost.adapters.dynamodb.message_rows import MessageRows
-from fencepost.adapters.dynamodb.rows import to_item
-from fencepost.adapters.visitor_tokens import SignedVisitorTokens
-from fencepost.domain.identity import Scope
-from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars
-from fencepost.domain.sites import Organisation, Site
-from fencepost.edge.api import Api
-from fencepost.edge.callers import Callers
-from fencepost.edge.cors import SiteOrigins
-from fencepost.edge.endpoint import Endpoint
-from fencepost.edge.router import Router
-from fencepost.edge.turns import TurnRoutes
-from fencepost.services.guard import AddressGuard
-from fencepost.services.site_caps import SiteLedger
-from fencepost.services.sites import SiteService
+from fencepost.access.callers import Callers
+from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
+from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.http.cors import SiteOrigins
+from fencepost.http.endpoint import Endpoint
+from fencepost.http.routing import Router
+from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.service import SiteService
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.aws.rows import to_item
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.limits.service.address_guard import AddressGuard
+from fencepost.limits.service.site_caps import SiteLedger
+from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.web.api import Api
 from tests.api_world import ApiWorld, TrustedTokens, conversation, exchange
 from tests.chat_world import MODEL, WIDE_LIMITS, Reply, proxy_event
 from tests.fakes import FakeKeys
@@ -76,8 +75,8 @@ def turn_front(endpoint_url: str) -> TurnFront:
     tables, world, keys_of = stored.tables, stored.world, FakeKeys()
     scope = tables.member_scope()
     for item in (
-        to_item(Organisation(id="acme", default_site="docs", version=1)) | keys.key("org#acme#", "org"),
-        to_item(SITE) | keys.key("org#acme#", "site#docs"),
+        to_item(Organisation(id="acme", default_site="docs", version=1)) | aws_keys.key("org#acme#", "org"),
+        to_item(SITE) | aws_keys.key("org#acme#", "site#docs"),
     ):
         tables.client.put_item(TableName=tables.directory, Item=item)
     directory = DynamoDbDirectory(tables.directory, lambda: tables.client)

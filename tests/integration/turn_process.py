@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from fencepost.domain.turns import TurnAnswer
+from fencepost.turns.domain.turns import TurnAnswer
 from tests.fakes import FixedClock
 from tests.integration.conversation_tables import ConversationTables
 from tests.integration.tables import Books, connect

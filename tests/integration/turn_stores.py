@@ -7,11 +7,11 @@ from datetime import date
 
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.reading import utc_now
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.domain.ledger import DayBill
-from fencepost.ports import Clock
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.kernel.aws.reading import utc_now
+from fencepost.kernel.ports import Clock
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from tests.fakes_blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.tables import Books, create_table

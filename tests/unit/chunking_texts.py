@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from fencepost.domain.chunking import Bounds
-from fencepost.domain.corpus import Piece
+from fencepost.documents.domain.chunking import Bounds
+from fencepost.documents.domain.documents import Piece
 
 SMALL = Bounds(least=8, aim=24, most=40, whole=120, overlap=10)
 AROUND = 3

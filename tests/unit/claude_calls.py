@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.adapters.claude import Claude
-from fencepost.domain.conversation import Role
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.prompt import Block, Prompt, PromptTurn
+from fencepost.model.anthropic.claude import Claude
+from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain.prompt import Block, Prompt, PromptTurn, Role
 from tests.fakes import FakeKeys
 
 FENCE = '<untrusted-context nonce="0123456789abcdef" source="doc:guide/install#1">{}</untrusted-context>'

@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import DocumentsUnreachable, FencepostError, UnreachableReason
-from fencepost.domain.events import DocumentsEvent, Event
-from fencepost.ports import ArchivedDocument, RawDocument, Validators
-from fencepost.services.documents import DocumentLibrary
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.ports import ArchivedDocument
+from fencepost.documents.service.llms_full_cache import DocumentLibrary
+from fencepost.kernel.errors import DocumentsUnreachable, FencepostError, UnreachableReason
+from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.observability.domain.events import DocumentsEvent, Event
+from fencepost.prompting.domain.section import Section
 
 SITE = "https://docs.example"
 URL = "https://docs.example/llms-full.txt"

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from fencepost.domain.identity import OrgRole
+from fencepost.identity.domain.scope import OrgRole
 from tests.admin_world import MEMBERS, ORGANISATION, SITES, ask, world
 
 REQUESTS = [

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.facts import MAX_PINNED, MAX_SITE_SUPERSEDED
-from fencepost.domain.memory import FactState
-from fencepost.domain.sites import Organisation
+from fencepost.identity.domain.facts import FactState
+from fencepost.identity.domain.sites import Organisation
+from fencepost.memory.domain.facts import MAX_PINNED, MAX_SITE_SUPERSEDED
 from tests.admin_world import ORGANISATION, SITES, ask, world
 
 USUAL_SITE = {

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from fencepost.domain.events import AuthorizationEvent, RequestEvent
-from fencepost.domain.identity import Visitor
-from fencepost.domain.limits import Counter, RateLimits
-from fencepost.edge.http import Response
-from fencepost.edge.router import Call, Route
+from fencepost.http.proxy import Response
+from fencepost.http.routing import Call, Route
+from fencepost.identity.domain.scope import Visitor
+from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.observability.domain.events import AuthorizationEvent, RequestEvent
 from tests.api_world import ANN, DEPLOYMENT, PAGE, ApiWorld
 from tests.chat_world import API, JSON_TYPE, Reply
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.edge.events import LambdaEvents
+from fencepost.observability.powertools.log import LambdaEvents
 from tests.api_world import ApiWorld
 from tests.chat_world import JSON_TYPE, Reply
 from tests.thoroughness import some

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.archives import BLOCK_MESSAGES, pack
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.objects import BIG_BYTES, big_content
+from fencepost.blobs.domain import BIG_BYTES, big_content
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, pack
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.archive_scenes import ALICE, LONG, RUN, archived, long_talk
 from tests.fakes import Fault
 from tests.fakes_conversations import owned

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.archives import (
+from fencepost.conversations.domain.archives import (
     BLOCK_MESSAGES,
     MIN_ROWS,
     DamagedBlock,
@@ -21,8 +21,8 @@ from fencepost.domain.archives import (
     reaches_block,
     unpack,
 )
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.sites import Retention
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.identity.domain.sites import Retention
 from tests.archive_scenes import ALICE, RUN
 from tests.storage_world import NOON, StorageWorld
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.domain.attachments import MAX_ATTACHMENTS, MAX_FILE_BYTES, Attachment, AttachmentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.objects import attachment as raw_name
-from fencepost.domain.objects import attachment_text
+from fencepost.blobs.domain import attachment as raw_name
+from fencepost.blobs.domain import attachment_text
+from fencepost.conversations.domain.attachments import MAX_ATTACHMENTS, MAX_FILE_BYTES, Attachment, AttachmentState
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes import Fault
 from tests.storage_world import ALICE_ELSEWHERE, BOB, StorageWorld, scope_of
 

@@ -9,10 +9,10 @@ from botocore.config import Config
 from botocore.parsers import ResponseParserError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.adapters.dynamodb.audit import DynamoDbAuditTrail
-from fencepost.adapters.dynamodb.client import update
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuditFailedEvent, AuditRecord, Event
+from fencepost.kernel.aws.client import update
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
+from fencepost.observability.dynamodb import DynamoDbAuditTrail
 from local import processes
 from tests.chat_world import fails
 from tests.unit.loopback_server import reply, running

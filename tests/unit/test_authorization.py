@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuthorizationEvent
-from fencepost.domain.identity import Action, Denied, Member, Membership, OrgRole, Resource, Visitor, own
-from fencepost.services.authorization import Authorizer
+from fencepost.access.service.authorization import Authorizer
+from fencepost.identity.domain.scope import Action, Denied, Member, Membership, OrgRole, Resource, Visitor, own
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import AuthorizationEvent
 from tests.api_world import ApiWorld
 from tests.chat_world import FakeEvents
 from tests.fakes import FakeKeys

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.dynamodb.rows import to_item
-from fencepost.domain.sites import Site
+from fencepost.identity.domain.sites import Site
+from fencepost.kernel.aws.rows import to_item
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCHED = ("boto3", "anthropic", "pypdf")

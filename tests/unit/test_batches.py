@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.sqs import message
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import BatchEvent, JobEvent
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, JobState, Purpose, WorkLease
-from fencepost.domain.prompt import Prompt
-from fencepost.edge.queue import ATTEMPTS, JobQueueConsumer, retry_delay
-from fencepost.edge.relay import Relay
-from fencepost.services.background import WORK_SECONDS
-from fencepost.services.jobs import JobRunner, new_record
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.handlers.consumer import ATTEMPTS, JobQueueConsumer, retry_delay
+from fencepost.jobs.handlers.relay import Relay
+from fencepost.jobs.service.runner import JobRunner
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.domain.prompt import Prompt
+from fencepost.observability.domain.events import BatchEvent, JobEvent
+from fencepost.queue.domain import Job, JobState, Purpose, WorkLease
+from fencepost.queue.service import WORK_SECONDS, new_record
+from fencepost.queue.sqs.jobs import message
 from local import template
 from tests.fakes_memory import FakeQueue, FakeRetries
 from tests.jobs_world import ROOMY, FakeEvents, JobsWorld, notes_of, scope_of

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.adapters.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder, BedrockModel
-from fencepost.domain.retrieval import EmbedderUnavailable
+from fencepost.retrieval.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder, BedrockModel
+from fencepost.retrieval.domain.search import EmbedderUnavailable
 from tests.bedrock_double import COHERE, TITAN, Answer, BedrockDouble, bedrock, failing
 
 THROTTLED = failing("ThrottlingException", 429)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.bundles import BundledMessage
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.json_lines import to_line
-from fencepost.domain.messages import Message
+from fencepost.conversations.domain.messages import Message
+from fencepost.kernel.errors import ErrorCode
+from fencepost.kernel.json_lines import to_line
+from fencepost.lifecycle.domain.bundles import BundledMessage
 from tests.bundle_files import A1, Q1, conversation, exchange, packed, refusal, told, written
 
 

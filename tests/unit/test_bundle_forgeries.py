@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.bundle_check import inventory
-from fencepost.domain.bundle_reader import Bundle
-from fencepost.domain.bundles import MANIFEST, MESSAGES, PARTS, SIGNATURE, message_lines
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.domain.bundle_check import inventory
+from fencepost.lifecycle.domain.bundle_reader import Bundle
+from fencepost.lifecycle.domain.bundles import MANIFEST, MESSAGES, PARTS, SIGNATURE, message_lines
 from tests.bundle_files import A1, GOOD, KEY, Q1, SMALL, conversation, exchanged, packed, read, refusal
 from tests.thoroughness import examples
 
@@ -110,9 +110,9 @@ def test_a_comment_is_no_place_to_hide_things() -> None:
 
 
 def test_more_content_than_may_be_is_neither_written_nor_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.domain.bundle_reader.MAX_CONTENT_BYTES", 100)
+    monkeypatch.setattr("fencepost.lifecycle.domain.bundle_reader.MAX_CONTENT_BYTES", 100)
     assert refusal(GOOD) == ErrorCode.BUNDLE_TOO_LARGE
-    monkeypatch.setattr("fencepost.domain.bundles.MAX_CONTENT_BYTES", 100)
+    monkeypatch.setattr("fencepost.lifecycle.domain.bundles.MAX_CONTENT_BYTES", 100)
     with pytest.raises(FencepostError) as caught:
         packed([conversation("c1")], SMALL)
     assert caught.value.code == ErrorCode.BUNDLE_TOO_LARGE

@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain import bundles
-from fencepost.domain.bundles import (
+from fencepost.conversations.domain.messages import Message
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.kernel.errors import ErrorCode
+from fencepost.kernel.json_lines import to_line
+from fencepost.kernel.money import Usage
+from fencepost.lifecycle.domain import bundles
+from fencepost.lifecycle.domain.bundles import (
     CONTEXTS,
     CONVERSATIONS,
     MANIFEST,
@@ -23,13 +28,9 @@ from fencepost.domain.bundles import (
     BundledContext,
     message_lines,
 )
-from fencepost.domain.conversation import Source
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.json_lines import to_line
-from fencepost.domain.memory import Fact, FactState, Summary, SummaryLine
-from fencepost.domain.messages import Message
-from fencepost.domain.money import Usage
-from fencepost.domain.turns import fingerprint
+from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.model.domain.prompt import Source
+from fencepost.turns.domain.turns import fingerprint
 from tests.bundle_files import (
     A1,
     NOON,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.edge.endpoint import ByResource, Handler
-from fencepost.edge.http import ProxyResponse
+from fencepost.http.endpoint import ByResource, Handler
+from fencepost.http.proxy import ProxyResponse
 
 
 def says(name: str) -> Handler:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.retrieval import EmbedderUnavailable
-from fencepost.services.embedding import CachedEmbedder
+from fencepost.retrieval.domain.search import EmbedderUnavailable
+from fencepost.retrieval.service.embedding import CachedEmbedder
 from tests.fakes_corpus import PortFaults, operator
 from tests.fakes_index import FakeEmbedder, FakeEmbeddingCache, vector_of
 

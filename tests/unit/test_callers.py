@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fencepost.adapters.visitor_tokens import SignedVisitorTokens
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Denied, Member, Operator, OrgRole, Visitor, authorize, own
-from fencepost.domain.sites import LayerBudgets, Organisation, Site
-from fencepost.edge.callers import MAX_TOKEN_CHARACTERS, Callers, bearer_token
-from fencepost.edge.http import Request
-from fencepost.ports import Subject
-from fencepost.services.sites import SiteService
+from fencepost.access.callers import MAX_TOKEN_CHARACTERS, Callers, bearer_token
+from fencepost.access.ports import Subject
+from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
+from fencepost.http.proxy import Request
+from fencepost.identity.domain.scope import Action, Denied, Member, Operator, OrgRole, Visitor, authorize, own
+from fencepost.identity.domain.sites import LayerBudgets, Organisation, Site
+from fencepost.identity.service import SiteService
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.chat_world import NOON
 from tests.fakes import FakeKeys, FixedClock
 from tests.fakes_directory import FakeDirectory

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.memory import Summary, SummaryLine
-from fencepost.domain.messages import Conversation
-from fencepost.domain.sites import Organisation
-from fencepost.domain.summaries import (
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Organisation
+from fencepost.identity.service import SiteService
+from fencepost.lifecycle.routes.carry import CarryRoutes
+from fencepost.lifecycle.service.carry import CarryService
+from fencepost.memory.domain.summaries import (
     carried_part,
     content_hash,
     kept_lines,
@@ -19,9 +21,7 @@ from fencepost.domain.summaries import (
     still_holds,
     summary_prompt,
 )
-from fencepost.edge.carry import CarryRoutes
-from fencepost.services.carry import CarryService
-from fencepost.services.sites import SiteService
+from fencepost.memory.domain.summary import Summary, SummaryLine
 from tests.api_world import DEFAULTS, ApiWorld, exchange
 from tests.chat_world import NOON, Reply
 from tests.fakes_carrying import FakeCarryStore

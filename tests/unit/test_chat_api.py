@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.events import RequestEvent
-from fencepost.domain.money import Usage
-from fencepost.edge.strict_json import MAX_BODY_BYTES
-from fencepost.ports import Completion
+from fencepost.http.strict_json import MAX_BODY_BYTES
+from fencepost.kernel.money import Usage
+from fencepost.model.ports import Completion
+from fencepost.observability.domain.events import RequestEvent
 from tests.chat_world import REQUEST_ID, SHOP, BrokenKeys, FakeModel, World, pairs
 
 OTHER_METHODS = ["GET", "HEAD", "PUT", "PATCH", "DELETE"]

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuditRecord, Event, RequestEvent
-from fencepost.domain.limits import Caps
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.money import MicroDollars, Usage, cost
-from fencepost.domain.prices import price_of
-from fencepost.ports import Completion
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars, Usage
+from fencepost.limits.domain.costs import cost
+from fencepost.limits.domain.prices import price_of
+from fencepost.model.domain.errors import ModelError
+from fencepost.model.ports import Completion
+from fencepost.observability.domain.events import AuditRecord, Event, RequestEvent
 from tests.chat_world import MODEL, SMALL_SITE, FakeAudit, FakeDocuments, FakeEvents, FakeModel, World, fails
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter
 

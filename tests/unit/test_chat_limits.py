@@ -6,10 +6,11 @@ from unittest.mock import Mock
 
 import pytest
 
-from fencepost.domain.events import AddressGuardEvent, AdmissionEvent
-from fencepost.domain.limits import Caps, RateLimits, Window
-from fencepost.domain.money import MicroDollars
-from fencepost.edge.http import Request
+from fencepost.http.proxy import Request
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.kernel.windows import Window
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.observability.domain.events import AddressGuardEvent, AdmissionEvent
 from tests.chat_world import JSON_TYPE, World
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter
 

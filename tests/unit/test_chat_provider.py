@@ -7,18 +7,19 @@ import time
 
 import pytest
 
-from fencepost.domain.conversation import Question
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import LedgerEvent, RequestEvent
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.money import Usage
-from fencepost.domain.signatures import Policy
-from fencepost.domain.stack import Budgets
-from fencepost.domain.system_prompt import UNVERIFIED_MARK
-from fencepost.ports import Completion
-from fencepost.services.completion import LEAST_MODEL_SECONDS, TURN_SECONDS
-from fencepost.services.trace import Trace
+from fencepost.conversations.domain.question import Question
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Usage
+from fencepost.model.domain.errors import ModelError
+from fencepost.model.ports import Completion
+from fencepost.model.service.completion import LEAST_MODEL_SECONDS, TURN_SECONDS
+from fencepost.observability.domain.events import LedgerEvent, RequestEvent
+from fencepost.observability.service.trace import Trace
+from fencepost.prompting.domain.section import Section
+from fencepost.turns.domain.assembly import Budgets
+from fencepost.turns.domain.signatures import Policy
+from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
 from tests.chat_world import SMALL_SITE, BrokenKeys, FakeDocuments, FakeModel, World, fails, pairs, turn
 from tests.fakes import FakeKeys, FakeLedger
 

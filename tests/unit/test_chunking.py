@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from fencepost.domain.chunking import Bounds, cut, spoken
-from fencepost.domain.chunking.sentences import WINDOW_CHARACTERS, sentences
-from fencepost.domain.corpus import Piece
+from fencepost.documents.domain.chunking import Bounds, cut, spoken
+from fencepost.documents.domain.chunking.sentences import WINDOW_CHARACTERS, sentences
+from fencepost.documents.domain.documents import Piece
 from tests.unit.chunking_texts import SMALL, count, joined, paragraphs, tokens
 
 LONG = "\n\n".join(paragraphs(12))

@@ -9,9 +9,9 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.chunking import cut, spoken
-from fencepost.domain.chunking.outline import MAX_SECTIONS, ROOMY_CHARACTERS
-from fencepost.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
+from fencepost.documents.domain.chunking import cut, spoken
+from fencepost.documents.domain.chunking.outline import MAX_SECTIONS, ROOMY_CHARACTERS
+from fencepost.documents.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
 from tests.thoroughness import examples, some
 from tests.unit.chunking_texts import SMALL, count, joined, markdown, paragraphs, tokens
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from fencepost.adapters.local_embedder import LocalEmbedder
-from fencepost.domain.chunking import Bounds, cut
-from fencepost.domain.chunking.sentences import lines
-from fencepost.domain.corpus import Piece
+from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.chunking.sentences import lines
+from fencepost.documents.domain.documents import Piece
+from fencepost.retrieval.local_embedder import LocalEmbedder
 from tests.unit.chunking_texts import count, joined, tokens
 
 FOLDER = Path(os.environ.get("FENCEPOST_DATA", "../shared/data")) / "docs"

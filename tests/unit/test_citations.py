@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.citations import resolve, without_markers
-from fencepost.domain.conversation import Source
+from fencepost.model.domain.prompt import Source
+from fencepost.prompting.domain.citations import resolve, without_markers
 
 FACT = Source("fact:f1", "Likes tea", "")
 QUESTION = Source("msg:q1", "Wants refunds", "")

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from fencepost.adapters import claude
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.anthropic import claude
 from local.provider import create_app
 from tests.servers import serve
 from tests.stand_in import StandIn

@@ -13,9 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from fencepost.adapters.claude_errors import DEFAULT_RETRY_SECONDS, MAX_RETRY_SECONDS
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.money import Usage
+from fencepost.kernel.errors import ErrorCode
+from fencepost.kernel.money import Usage
+from fencepost.model.anthropic.errors import DEFAULT_RETRY_SECONDS, MAX_RETRY_SECONDS
 from tests.stand_in import StandIn
 from tests.unit.claude_calls import PROMPT, KeyRing, failure, model_at
 

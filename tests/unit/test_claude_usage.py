@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.claude_usage import MOST_TOKENS, ReportedUsage
-from fencepost.domain.money import Usage
+from fencepost.kernel.money import Usage
+from fencepost.model.anthropic.usage import MOST_TOKENS, ReportedUsage
 
 NAMES = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 counts = st.integers(1, MOST_TOKENS)

@@ -7,18 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.adapters.claude import Claude
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.messages import Message
-from fencepost.domain.money import Usage
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.stack import Budgets
-from fencepost.domain.turns import TurnMaterial
-from fencepost.services.composition import Composer, Draft
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import Message
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Usage
+from fencepost.model.anthropic.claude import Claude
+from fencepost.model.domain.prompt import Prompt
+from fencepost.prompting.domain.section import Section
+from fencepost.turns.domain.assembly import Budgets
+from fencepost.turns.domain.turns import TurnMaterial
+from fencepost.turns.service.prompt_builder import Composer, Draft
 from tests.fakes import FakeKeys
 from tests.prompts import GUIDE, LIBRARY, SITE, answer, fact, material, question, request, said, summary
 from tests.stand_in import StandIn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.events import RequestEvent
+from fencepost.observability.domain.events import RequestEvent
 from tests.api_world import ANN, BOB, SOURCE, ApiWorld
 from tests.whole_api import whole_api
 

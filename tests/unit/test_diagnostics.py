@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.masking import PowertoolsMasker
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.events import DiagnosisEvent
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.messages import LayerUse
-from fencepost.edge.cursors import Cursors
-from fencepost.edge.diagnostics import DiagnosticsRoutes
-from fencepost.services.diagnostics import DiagnosticsService
+from fencepost.http.cursors import Cursors
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.kernel.errors import ErrorCode
+from fencepost.lifecycle.masking import PowertoolsMasker
+from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
+from fencepost.lifecycle.service.diagnostics import DiagnosticsService
+from fencepost.model.domain.prompt import LayerUse
+from fencepost.observability.domain.events import DiagnosisEvent
 from tests.api_world import ANN, ApiWorld
 from tests.chat_world import Reply
 from tests.fakes_conversations import owned

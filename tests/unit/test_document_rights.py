@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience, grants_of
-from fencepost.domain.identity import Caller, Member, Membership, Operator, OrgRole, Visitor
+from fencepost.identity.domain.acl import Acl, Audience, grants_of
+from fencepost.identity.domain.scope import Caller, Member, Membership, Operator, OrgRole, Visitor
 
 READABLE = {
     "on docs": (Acl(), "docs"),

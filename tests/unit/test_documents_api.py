@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.jobs import Purpose
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.queue.domain import Purpose
 from tests.documents_world import DOCUMENTS, REQUESTS, TEXT, DocumentsWorld
 
 

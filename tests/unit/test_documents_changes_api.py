@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.corpus import Audience, DocumentState, Origin
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.cursors import Cursors
-from fencepost.edge.documents import DocumentRoutes
+from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.documents.routes import DocumentRoutes
+from fencepost.http.cursors import Cursors
+from fencepost.identity.domain.acl import Audience
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import Job, Purpose
 from tests.api_world import ApiWorld
 from tests.documents_world import DOCUMENTS, REQUESTS, DocumentsWorld
 

@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fencepost.domain.errors import ErrorCode, FencepostError, UnreachableReason
-from fencepost.services.documents import FRESH_FOR, RETRY_AFTER
+from fencepost.documents.service.llms_full_cache import FRESH_FOR, RETRY_AFTER
+from fencepost.kernel.errors import ErrorCode, FencepostError, UnreachableReason
 from tests.thoroughness import examples
 from tests.unit.document_fakes import NOON, Archive, Instance, Site
 

@@ -7,11 +7,12 @@ from functools import partial
 
 import pytest
 
-from fencepost.domain.documents import DocumentSet
-from fencepost.domain.errors import ErrorCode, UnreachableReason
-from fencepost.domain.events import DocumentsEvent
-from fencepost.ports import ArchivedDocument, RawDocument, Validators
-from fencepost.services.documents import FRESH_FOR, RETRY_AFTER, DocumentLibrary, document_url
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.ports import ArchivedDocument
+from fencepost.documents.service.llms_full_cache import FRESH_FOR, RETRY_AFTER, DocumentLibrary, document_url
+from fencepost.kernel.errors import ErrorCode, UnreachableReason
+from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.observability.domain.events import DocumentsEvent
 from tests.unit.document_fakes import MINUTE, NOON, SITE, URL, Archive, EventLog, Instance, Site, archived, refusal
 
 # What is fetched, and when

@@ -9,15 +9,15 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.erasures import LEFT
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import ErasureEvent
-from fencepost.domain.identity import Action, Operator, Resource, authorize
-from fencepost.domain.jobs import DELAYS, Job, JobState, Purpose
-from fencepost.domain.objects import UPLOAD_SECONDS
-from fencepost.edge.erase import EraseRoutes
-from fencepost.services.erase import INLINE_ROWS, EraseService
-from fencepost.services.jobs import new_record
+from fencepost.blobs.domain import UPLOAD_SECONDS
+from fencepost.identity.domain.scope import Action, Operator, Resource, authorize
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.domain.erasures import LEFT
+from fencepost.lifecycle.routes.erase import EraseRoutes
+from fencepost.lifecycle.service.erase import INLINE_ROWS, EraseService
+from fencepost.observability.domain.events import ErasureEvent
+from fencepost.queue.domain import DELAYS, Job, JobState, Purpose
+from fencepost.queue.service import new_record
 from tests.api_world import ANN, BOB, ApiWorld
 from tests.chat_world import NOON, Reply
 from tests.fakes_conversations import owned

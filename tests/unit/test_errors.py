@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.edge.errors import ERRORS, error_response
+from fencepost.http.errors import ERRORS, error_response
+from fencepost.kernel.errors import ErrorCode, FencepostError
 
 OURS = {ErrorCode.LEDGER_UNAVAILABLE, ErrorCode.MISCONFIGURED, ErrorCode.INTERNAL_ERROR}
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeAliasType, Union, get_args, get_
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from fencepost.domain import events
-from fencepost.domain.event_parts import Pseudonym, RouteName, SourceId, Subject
-from fencepost.domain.events import AuditRecord, Event
+from fencepost.observability.domain import events
+from fencepost.observability.domain.event_parts import Pseudonym, RouteName, SourceId, Subject
+from fencepost.observability.domain.events import AuditRecord, Event
 
 TABLE: tuple[type[BaseModel], ...] = (*get_args(Event), AuditRecord)
 PLAIN = (bool, int, float, date, datetime, NoneType)

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.event_parts import Fetched, StageTimings, Subject
-from fencepost.domain.events import (
+from fencepost.identity.domain.scope import Action
+from fencepost.kernel.errors import ErrorCode
+from fencepost.observability.domain.event_parts import Fetched, StageTimings, Subject
+from fencepost.observability.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
     AuditFailedEvent,
@@ -35,10 +36,9 @@ from fencepost.domain.events import (
     TenantSessionEvent,
     UnexpectedErrorEvent,
 )
-from fencepost.domain.identity import Action
-from fencepost.domain.jobs import Purpose
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.metrics import Metric, measures
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
+from fencepost.observability.powertools.metrics import Metric, measures
+from fencepost.queue.domain import Purpose
 
 DAY = date(2026, 3, 4)
 ABOUT = Subject(org="org_0123456789abcdef", owner="owner_0123456789abcdef", conversation="conv_0123456789abcdef")

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.archives import MIN_ROWS
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.messages import MessageStatus
+from fencepost.conversations.domain.archives import MIN_ROWS
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.kernel.errors import ErrorCode
 from tests.export_scenes import ALICE, emptied, fails, furnished
 from tests.fakes_conversations import owned
 from tests.storage_world import ALICE_ELSEWHERE, BOB, NOON, StorageWorld, context_of, scope_of
@@ -135,7 +135,7 @@ def test_an_erasure_of_everything_during_an_export_ends_it() -> None:
 
 def test_a_conversation_that_changes_while_all_are_listed_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     world = furnished()
-    monkeypatch.setattr("fencepost.services.exports._PAGE", 1)
+    monkeypatch.setattr("fencepost.lifecycle.service.exports._PAGE", 1)
     newest, turned = world.conversations.newest, list[bool]()
 
     def busy(*arguments: object, after: str | None, limit: int) -> object:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.facts import WantedFact, fact_tokens
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.memory import Fact, FactState
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import FactPolicy
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import FactPolicy
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.facts import WantedFact, fact_tokens
+from fencepost.model.domain.prompt import Prompt
+from fencepost.queue.domain import Purpose
 from tests.jobs_world import VISITOR, JobsWorld, scope_of, shown, text_of
 
 ALL = tuple(FactState)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.facts import MAX_CHARACTERS, MAX_PINNED, fact_tokens, pinned_by_site
-from fencepost.domain.memory import Fact, FactState
-from fencepost.edge.facts import FactRoutes
-from fencepost.services.facts import FactService
-from fencepost.services.sites import SiteService
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.service import SiteService
+from fencepost.memory.domain.facts import MAX_CHARACTERS, MAX_PINNED, fact_tokens, pinned_by_site
+from fencepost.memory.routes import FactRoutes
+from fencepost.memory.service.facts import FactService
 from tests.api_world import BOB, DEFAULTS, ApiWorld
 from tests.chat_world import Reply
 from tests.fakes_memory import FakeMemory

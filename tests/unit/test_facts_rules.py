@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.facts import (
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.facts import (
     MAX_PINNED,
     MAX_PROPOSED,
     MAX_WRITTEN,
@@ -22,7 +23,6 @@ from fencepost.domain.facts import (
     proposed,
     rewritten,
 )
-from fencepost.domain.memory import Fact, FactState
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ROOMY = 100_000

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.documents import Section
-from fencepost.domain.fence import HARMLESS_TAG, TAG, attribute, derive_nonce, fenced, harmless
+from fencepost.prompting.domain.fence import HARMLESS_TAG, TAG, attribute, derive_nonce, fenced, harmless
+from fencepost.prompting.domain.section import Section
 
 DATA = Path(os.environ.get("FENCEPOST_DATA", "../shared/data"))
 NONCE = "0123456789abcdef0123456789abcdef"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.adapters.file_text import FileText
-from fencepost.domain.attachments import MARKDOWN, MAX_PAGES, MAX_TEXT_CHARACTERS, PDF, PLAIN
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.conversations.domain.attachments import MARKDOWN, MAX_PAGES, MAX_TEXT_CHARACTERS, PDF, PLAIN
+from fencepost.documents.readers.file_text import FileText
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.unit import pdfs
 
 

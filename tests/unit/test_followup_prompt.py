@@ -8,16 +8,22 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.claude import Claude
-from fencepost.domain.fence import TAG
-from fencepost.domain.followup_prompt import EXCHANGES, LONGEST, MESSAGE_CHARACTERS, followup_prompt, rewritten
-from fencepost.domain.history import Exchange
-from fencepost.domain.prices import price_of
-from fencepost.edge.turns import TurnRoutes
-from fencepost.services.billing import Billing
-from fencepost.services.completion import PaidModel
-from fencepost.services.rewriting import Rewriting
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.limits.domain.prices import price_of
+from fencepost.model.anthropic.claude import Claude
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.prompting.domain.fence import TAG
+from fencepost.prompting.domain.history import Exchange
+from fencepost.retrieval.domain.followup_prompt import (
+    EXCHANGES,
+    LONGEST,
+    MESSAGE_CHARACTERS,
+    followup_prompt,
+    rewritten,
+)
+from fencepost.retrieval.service.rewriting import Rewriting
+from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.chat_world import MODEL, NOON
 from tests.corpus_samples import document
 from tests.fakes_retrieval import Library

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.followups import ANSWER_CHARACTERS, leans_back, resolved
-from fencepost.domain.history import Exchange
+from fencepost.prompting.domain.history import Exchange
+from fencepost.retrieval.domain.followups import ANSWER_CHARACTERS, leans_back, resolved
 
 LINUX = Exchange("How do I install it on Linux?", "Run `make install` [1]. Then restart.")
 PLANS = Exchange("Which plan has single sign-on?", "The **Team** plan [1]. It costs more.")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.domain.documents import DocumentSet, Section
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.prompting.domain.section import Section
 
 
 def documents(*texts: str, name: str = "hash") -> DocumentSet:

@@ -15,14 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.citations import resolve
-from fencepost.domain.conversation import Source
-from fencepost.domain.corpus import Acl, Audience
-from fencepost.domain.fence import TAG
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.retrieval import Passage, Recalled
-from fencepost.domain.text import fold, visible
-from fencepost.services.recall import Query
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.kernel.text.normal import fold, visible
+from fencepost.model.domain.prompt import Prompt, Source
+from fencepost.prompting.domain.citations import resolve
+from fencepost.prompting.domain.fence import TAG
+from fencepost.retrieval.domain.search import Passage, Recalled
+from fencepost.retrieval.service.retriever import Query
 from tests.corpus_samples import document
 from tests.fakes_retrieval import Library, reader
 from tests.layered_prompts import NONCES, shown, turn

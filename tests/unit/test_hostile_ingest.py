@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.chunking import cut
-from fencepost.domain.corpus import Acl, Audience, Origin
-from fencepost.domain.retrieval import Hit, Passage, Recalled
-from fencepost.services.hydration import DocumentPassages
-from fencepost.services.versions import Versions
+from fencepost.documents.domain.chunking import cut
+from fencepost.documents.domain.documents import Origin
+from fencepost.documents.service.passages import DocumentPassages
+from fencepost.documents.service.versions import Versions
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.retrieval.domain.search import Hit, Passage, Recalled
 from tests.corpus_world import CorpusWorld
 from tests.layered_prompts import shown, turn
 from tests.unit.chunking_texts import SMALL, count

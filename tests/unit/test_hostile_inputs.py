@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.edge.events import LambdaEvents
+from fencepost.observability.powertools.log import LambdaEvents
 from tests.chat_world import JSON_TYPE, Reply, World
 from tests.thoroughness import some
 

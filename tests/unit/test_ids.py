@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.ids import RANDOM_BITS, uuid7
+from fencepost.kernel.ids import RANDOM_BITS, uuid7
 
 moments = st.datetimes(datetime(1970, 1, 2), datetime(2500, 1, 1), timezones=st.just(UTC))
 chance = st.integers(0, 2**RANDOM_BITS - 1)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.jobs import JobState
-from fencepost.domain.messages import Message
-from fencepost.domain.objects import BIG_BYTES
-from fencepost.domain.sites import Organisation, Retention
-from fencepost.services.trace import Trace
+from fencepost.blobs.domain import BIG_BYTES
+from fencepost.conversations.domain.messages import Message
+from fencepost.identity.domain.sites import Organisation, Retention
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.service.trace import Trace
+from fencepost.queue.domain import JobState
 from tests.export_scenes import ALICE, FACTS, emptied, fails, furnished, snapshot
 from tests.fakes import Fault
 from tests.fakes_conversations import owned

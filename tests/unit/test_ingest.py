@@ -7,11 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience, DocumentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import OrgRole
-from fencepost.domain.jobs import Purpose, WorkLease
-from fencepost.domain.retrieval import EmbedderUnavailable, IndexUnavailable, Search
+from fencepost.documents.domain.documents import DocumentState
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import OrgRole
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import Purpose, WorkLease
+from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexUnavailable, Search
 from tests.corpus_world import CorpusWorld
 from tests.fakes_index import FakeEmbedder
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.corpus import Acl, Audience, DocumentState, Origin
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.jobs import Purpose
-from fencepost.services.background import WORK_SECONDS
+from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.kernel.errors import FencepostError
+from fencepost.queue.domain import Purpose
+from fencepost.queue.service import WORK_SECONDS
 from tests.corpus_world import CorpusWorld
 from tests.fakes import Fault
 from tests.thoroughness import examples

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.adapters.sqs import message
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.queue import read_job
-from fencepost.services.document_jobs import document_job
-from fencepost.services.jobs import action_of
+from fencepost.documents.service.document_jobs import document_job
+from fencepost.identity.domain.scope import Action, Scope
+from fencepost.jobs.handlers.consumer import read_job
+from fencepost.jobs.service.runner import action_of
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.sqs.jobs import message
 from tests.corpus_world import CorpusWorld
 from tests.jobs_world import JobsWorld
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.corpus import DocumentKind, DocumentState, Origin
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.documents.domain.documents import DocumentKind, DocumentState, Origin
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.corpus_world import CorpusWorld
 from tests.unit.test_ingest import FIRST, SECOND
 

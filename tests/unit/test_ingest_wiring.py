@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.adapters.embedded import EmbeddedIndex
 from fencepost.bootstrap.corpus import ingestion
 from fencepost.bootstrap.stores import stores
-from fencepost.domain.errors import DocumentsUnreachable
-from fencepost.ports import Validators
-from fencepost.services.sources import Sources
+from fencepost.documents.service.sources import Sources
+from fencepost.kernel.errors import DocumentsUnreachable
+from fencepost.kernel.ports import Validators
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from fencepost.settings import load_settings
 from tests.chat_world import FakeEvents
 from tests.fakes_corpus import FakeJobQueue

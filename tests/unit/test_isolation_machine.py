@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from fencepost.domain.jobs import Purpose
+from fencepost.queue.domain import Purpose
 from tests.isolation_machine import ORGS, USERS, Moment, Person, WatchedTown
 from tests.thoroughness import examples
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuthorizationEvent
-from fencepost.domain.identity import Action, Member, Membership, OrgRole, Scope, authorize, own
-from fencepost.domain.jobs import Job, JobState, Purpose
-from fencepost.services.jobs import new_record
+from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, authorize, own
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import AuthorizationEvent
+from fencepost.queue.domain import Job, JobState, Purpose
+from fencepost.queue.service import new_record
 from tests.jobs_world import VISITOR, JobsWorld, scope_of
 
 MEMBER = "member:u1"

@@ -7,11 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars
-from fencepost.services.leasing import LEASE_LIFETIME, MAX_BLOCK, LeasingLedger
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.limits.service.block_leasing import LEASE_LIFETIME, MAX_BLOCK, LeasingLedger
 from tests.fakes import FakeLedger
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

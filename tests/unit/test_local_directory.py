@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Membership, OrgRole
-from fencepost.domain.origins import parse_origin
-from fencepost.domain.sites import LayerBudgets, Organisation
-from fencepost.services.administration import Administration
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.scope import Membership, OrgRole
+from fencepost.identity.domain.sites import LayerBudgets, Organisation
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.web.admin.service import Administration
 from local import member, site
 from local.directory import change, seed
 from local.paths import ROOT

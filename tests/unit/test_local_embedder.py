@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from fencepost.adapters.local_embedder import LocalEmbedder
-from fencepost.domain.retrieval import EmbedderUnavailable
+from fencepost.retrieval.domain.search import EmbedderUnavailable
+from fencepost.retrieval.local_embedder import LocalEmbedder
 
 
 @pytest.fixture(scope="module")

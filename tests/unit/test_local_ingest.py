@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.domain.corpus import Document, DocumentKind, DocumentState, Origin
-from fencepost.domain.jobs import Purpose
-from fencepost.services.corpus import CorpusService
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.service.documents import CorpusService
+from fencepost.queue.domain import Purpose
 from local import ingest
 from local.ingest import Ingest, Waiting
 from local.ingest_sources import Item, items

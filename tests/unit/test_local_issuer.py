@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from fencepost.adapters.oidc import OidcTokens, ProviderKeys
-from fencepost.domain.errors import FencepostError
-from fencepost.ports import Subject
+from fencepost.access.ports import Subject
+from fencepost.access.tokens.oidc import OidcTokens, ProviderKeys
+from fencepost.kernel.errors import FencepostError
 from local import parameters, template
 from local.issuer import AUDIENCE, ISSUER, LIFETIME_SECONDS, Issuer, create_app
 

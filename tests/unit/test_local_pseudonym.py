@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.domain.identity import Action, Visitor, authorize, own
-from fencepost.services.pseudonyms import pseudonyms, subject
+from fencepost.identity.domain.scope import Action, Visitor, authorize, own
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.observability.service.pseudonyms import pseudonyms, subject
 from local.pseudonym import main, pseudonym
 from local.trouble import Trouble
 

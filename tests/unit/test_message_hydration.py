@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.identity import Scope
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.retrieval import Hit, Passage, Search
-from fencepost.services.hydration import Hydrated
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.identity.domain.scope import Scope
+from fencepost.retrieval.domain.search import Hit, Passage, Search
+from fencepost.retrieval.service.hydration import Hydrated
 from tests.corpus_samples import NOON
 from tests.fakes_conversations import owned
 from tests.fakes_index import FakeIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from fencepost import __version__
-from fencepost.edge.meta import handler
+from fencepost.web.meta import handler
 from tests.chat_world import REQUEST_ID, proxy_event
 
 

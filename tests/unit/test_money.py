@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.money import Usage, cost, worst_case
-from fencepost.domain.prices import PRICES, Price
+from fencepost.kernel.money import Usage
+from fencepost.limits.domain.costs import cost, worst_case
+from fencepost.limits.domain.prices import PRICES, Price
 
 tokens = st.integers(0, 2_000_000)
 usages = st.builds(Usage, tokens, tokens, tokens, tokens)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.networks import may_fetch
+from fencepost.documents.domain.networks import may_fetch
 
 REFUSED_V4 = [
     "0.0.0.0/8",

@@ -14,9 +14,10 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from fencepost.adapters.oidc import FRESH, LOOK_AGAIN, STALE, OidcTokens, ProviderKeys, WebKeySet
-from fencepost.domain.errors import DocumentsUnreachable, ErrorCode, FencepostError
-from fencepost.ports import RawDocument, Subject, Validators
+from fencepost.access.ports import Subject
+from fencepost.access.tokens.oidc import FRESH, LOOK_AGAIN, STALE, OidcTokens, ProviderKeys, WebKeySet
+from fencepost.kernel.errors import DocumentsUnreachable, ErrorCode, FencepostError
+from fencepost.kernel.ports import RawDocument, Validators
 from tests.openid import AUDIENCE, ISSUER, Published, claims, ec_key, public, rsa_key
 
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)

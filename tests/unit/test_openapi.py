@@ -22,14 +22,14 @@ from schemathesis.specs.openapi.checks import (
 from fencepost import __version__
 from fencepost.bootstrap.api import api_routes
 from fencepost.bootstrap.front import front
-from fencepost.edge.api import Api
-from fencepost.edge.catalogue import OPERATIONS
-from fencepost.edge.errors import ERRORS
-from fencepost.edge.meta import handler as meta
-from fencepost.edge.openapi import openapi_document
-from fencepost.edge.operations import Operation
-from fencepost.edge.router import Route
+from fencepost.http.errors import ERRORS
+from fencepost.http.operations import Operation
+from fencepost.http.routing import Route
 from fencepost.settings import load_settings
+from fencepost.web.api import Api
+from fencepost.web.catalogue import OPERATIONS
+from fencepost.web.meta import handler as meta
+from fencepost.web.openapi import openapi_document
 from tests.chat_world import FakeEvents, World, proxy_event
 from tests.fakes import FakeKeys
 from tests.thoroughness import examples

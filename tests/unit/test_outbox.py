@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
-from fencepost.adapters.dynamodb import keys
-from fencepost.adapters.dynamodb.outbox import jobs_of
-from fencepost.adapters.dynamodb.rows import to_item
-from fencepost.adapters.sqs import message
 from fencepost.bootstrap.relay import relay_handler
-from fencepost.domain.archives import BLOCK_MESSAGES
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.domain.messages import Conversation, OpenTurn
-from fencepost.domain.remembered import BACK
-from fencepost.edge.queue import read_job
-from fencepost.edge.relay import Relay
-from fencepost.services.jobs import new_record
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES
+from fencepost.conversations.domain.messages import Conversation, OpenTurn
+from fencepost.identity import rows as keys
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.jobs.dynamodb.outbox import jobs_of
+from fencepost.jobs.handlers.consumer import read_job
+from fencepost.jobs.handlers.relay import Relay
+from fencepost.kernel.aws import keys as aws_keys
+from fencepost.kernel.aws.rows import to_item
+from fencepost.memory.domain.chunk_rows import BACK
+from fencepost.queue import rows as queue_rows
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.service import new_record
+from fencepost.queue.sqs.jobs import message
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ODD = Visitor("acme", "docs", "v#1/ü own#x")
@@ -183,7 +185,7 @@ def test_without_an_index_nothing_is_to_be_remembered(
 def asked_for(event: str = "INSERT", **changes: Any) -> dict[str, Any]:
     made = new_record(scope(), Purpose.EXPORT, NOW, site="docs", conversation="c#1")
     item = to_item(replace(made, job=replace(made.job, **changes)))
-    key = keys.job_row(scope(), made.id)
+    key = queue_rows.job_row(scope(), made.id)
     return {"eventName": event, "dynamodb": {"Keys": key, "NewImage": item | key}}
 
 
@@ -210,7 +212,7 @@ def test_a_job_in_a_foreign_partition_is_none(changes: dict[str, str]) -> None:
         {"dynamodb": {}},
         {
             "eventName": "MODIFY",
-            "dynamodb": {"Keys": keys.key("org#acme#", "conv#c1"), "NewImage": {"id": {"S": "c1"}}},
+            "dynamodb": {"Keys": aws_keys.key("org#acme#", "conv#c1"), "NewImage": {"id": {"S": "c1"}}},
         },
         {"eventName": "MODIFY", "dynamodb": record(None, row(3))["dynamodb"] | {"NewImage": {"id": {"S": "c1"}}}},
     ],
@@ -222,13 +224,13 @@ def test_what_is_no_record_of_ours_is_said_to_be_none(broken: dict[str, Any]) ->
 
 @pytest.mark.parametrize("sort", ["m#000000000001", "summary", "msg#q1", "fact#pinned#f1", "work#facts", "erased"])
 def test_other_rows_ask_for_nothing(sort: str) -> None:
-    key = keys.key(keys.owner(scope()), sort)
+    key = aws_keys.key(keys.owner(scope()), sort)
     assert list(jobs_of({"eventName": "INSERT", "dynamodb": {"Keys": key, "NewImage": key}})) == []
 
 
 def removed(sort: str, by: str | None = "dynamodb.amazonaws.com") -> dict[str, Any]:
     """Return the record of a row that is gone: by the table's TTL, unless somebody else is named."""
-    key = keys.key(keys.owner(scope()), sort)
+    key = aws_keys.key(keys.owner(scope()), sort)
     old = key | {"conversation_id": {"S": "c#1"}, "expires_at": {"N": str(int(NOW.timestamp()))}}
     identity = {"userIdentity": {"type": "Service", "principalId": by}} if by else {}
     return {"eventName": "REMOVE", **identity, "dynamodb": {"Keys": key, "OldImage": old}}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.adapters import page_text
-from fencepost.adapters.page_text import MAX_HTML_BYTES, PageText, ReadableText, kind_of, readable
-from fencepost.domain.chunking import cut
-from fencepost.domain.corpus import DocumentKind
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ingestion import MAX_DOCUMENT_BYTES
+from fencepost.documents.domain.chunking import cut
+from fencepost.documents.domain.documents import DocumentKind
+from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES
+from fencepost.documents.readers import page_text
+from fencepost.documents.readers.page_text import MAX_HTML_BYTES, PageText, ReadableText, kind_of, readable
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.unit import pdfs
 from tests.unit.chunking_texts import count
 

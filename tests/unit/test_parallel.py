@@ -6,7 +6,7 @@ from threading import Barrier, get_ident
 
 import pytest
 
-from fencepost.parallel import together
+from fencepost.kernel.concurrency import together
 
 
 def test_calls_run_at_the_same_time_and_answer_in_order() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.masking import PowertoolsMasker
-from fencepost.domain.personal_data import MASK, PERSONAL_DATA
+from fencepost.lifecycle.domain.personal_data import MASK, PERSONAL_DATA
+from fencepost.lifecycle.masking import PowertoolsMasker
 
 MASKER = PowertoolsMasker()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.money import Usage, cost, worst_case
-from fencepost.domain.prices import PRICES, Price, price_of
+from fencepost.kernel.money import Usage
+from fencepost.limits.domain.costs import cost, worst_case
+from fencepost.limits.domain.prices import PRICES, Price, price_of
 
 
 @pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from anthropic.types import MessageParam
 
-from fencepost.domain.prices import PRICES
+from fencepost.limits.domain.prices import PRICES
 from local.provider import create_app
 from local.provider.models import MODELS
 from local.provider.usage import count_tokens

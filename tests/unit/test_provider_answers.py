@@ -8,11 +8,11 @@ import anthropic
 import pytest
 from anthropic.types import TextBlockParam
 
-from fencepost.domain.citations import resolve
-from fencepost.domain.conversation import Source
-from fencepost.domain.documents import Section
-from fencepost.domain.fence import fence, fenced
-from fencepost.domain.system_prompt import SYSTEM_PROMPT
+from fencepost.model.domain.prompt import Source
+from fencepost.prompting.domain.citations import resolve
+from fencepost.prompting.domain.fence import fence, fenced
+from fencepost.prompting.domain.section import Section
+from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 from local.provider import create_app
 from tests.servers import serve
 from tests.stand_in import sdk_client

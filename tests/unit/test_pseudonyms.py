@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.identity import Action, Member, Membership, OrgRole, Resource, Scope, Visitor, authorize, own
-from fencepost.domain.pseudonyms import Pseudonyms, is_public
-from fencepost.services.pseudonyms import pseudonyms, subject, subject_of
+from fencepost.identity.domain.scope import (
+    Action,
+    Member,
+    Membership,
+    OrgRole,
+    Resource,
+    Scope,
+    Visitor,
+    authorize,
+    own,
+)
+from fencepost.observability.domain.pseudonyms import Pseudonyms, is_public
+from fencepost.observability.service.pseudonyms import pseudonyms, subject, subject_of
 from tests.fakes import FakeKeys
 
 NAMES = pseudonyms(FakeKeys())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.ranking import (
+from fencepost.retrieval.domain.ranking import (
     FLOOR,
     Lists,
     Profile,
@@ -23,9 +23,9 @@ from fencepost.domain.ranking import (
     rank,
     relevant,
 )
-from fencepost.domain.ranking.nearness import LONG, nearness
-from fencepost.domain.ranking.phrases import shared_wording
-from fencepost.domain.retrieval import Hit
+from fencepost.retrieval.domain.ranking.nearness import LONG, nearness
+from fencepost.retrieval.domain.ranking.phrases import shared_wording
+from fencepost.retrieval.domain.search import Hit
 
 E5 = "multilingual-e5-small-q4/384"
 

@@ -10,18 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.corpus import Piece
-from fencepost.domain.ranking.analysis import STOP_WORDS, analysed, asked
-from fencepost.domain.ranking.fields import (
-    REACH,
-    Said,
-    address_words,
-    blended,
-    document_fields,
-    message_fields,
-    speaker_of,
-)
-from fencepost.domain.ranking.porter import stem
+from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.fields import address_words, document_fields
+from fencepost.retrieval.domain.ranking.analysis import STOP_WORDS, analysed, asked
+from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields, speaker_of
+from fencepost.retrieval.domain.ranking.porter import stem
 
 DAY = date(2023, 5, 8)
 

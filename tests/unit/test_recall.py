@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience, Document, DocumentState
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.ranking.fusion import LIST_LIMIT
-from fencepost.domain.retrieval import Passage
-from fencepost.services.recall import Found, Query
+from fencepost.documents.domain.documents import Document, DocumentState
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.queue.domain import Purpose
+from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT
+from fencepost.retrieval.domain.search import Passage
+from fencepost.retrieval.service.retriever import Found, Query
 from tests.corpus_samples import document
 from tests.fakes_corpus import operator
 from tests.fakes_retrieval import PATIENT, SHORT, Library, reader

@@ -8,15 +8,16 @@ from threading import Barrier, Event
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Action, Operator, Resource, Scope, authorize
-from fencepost.domain.jobs import OPERATOR, Job, Purpose
-from fencepost.domain.messages import MessageStatus
-from fencepost.ports import Page, Stored
-from fencepost.services.document_rows import DocumentRows
-from fencepost.services.jobs import action_of
-from fencepost.services.recall import Found, Query
-from fencepost.services.strays import StrayRemoval
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
+from fencepost.jobs.service.orphans import StrayRemoval
+from fencepost.jobs.service.runner import action_of
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.paging import Page
+from fencepost.queue.domain import OPERATOR, Job, Purpose
+from fencepost.retrieval.ports import Stored
+from fencepost.retrieval.service.retriever import Found, Query
 from tests.corpus_samples import NOON, document
 from tests.fakes_conversations import owned
 from tests.fakes_index import FakeIndex

@@ -9,9 +9,9 @@ import pytest
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
-from fencepost.domain.ranking.calibration import FLOOR
-from fencepost.services.turn_recall import WANTED, TurnRecall
+from fencepost.retrieval.domain.ranking.calibration import FLOOR
 from fencepost.settings import load_settings
+from fencepost.turns.service.turn_retrieval import WANTED, TurnRecall
 from tests.chat_world import FakeEvents
 from tests.fakes import FakeKeys
 

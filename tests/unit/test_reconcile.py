@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.corpus import DocumentState
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.jobs import OPERATOR, Purpose
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.reconciling import SETTLES, Finding
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.documents.domain.documents import DocumentState
+from fencepost.documents.domain.ingestion import SETTLES
+from fencepost.jobs.domain.index_diff import Finding
+from fencepost.kernel.errors import FencepostError
+from fencepost.queue.domain import OPERATOR, Purpose
 from tests.fakes import Fault
 from tests.fakes_conversations import owned
 from tests.reconcile_scenes import TEXT, findings, first_of, stray, told
@@ -140,7 +141,7 @@ def calls_until_a_new_entry() -> int:
 
 def test_what_is_being_built_is_its_builders(world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry between whose writing and its row's somebody looks has no row: what would remove it finds the lease."""
-    monkeypatch.setattr("fencepost.domain.reconciling.SETTLES", timedelta())
+    monkeypatch.setattr("fencepost.documents.domain.ingestion.SETTLES", timedelta())
     seen = list[FOUND]()
 
     def look() -> None:

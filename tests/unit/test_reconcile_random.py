@@ -9,10 +9,11 @@ from random import Random
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience, DocumentState
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.ingestion import STUCK_AFTER
-from fencepost.domain.retrieval import IndexEntry
+from fencepost.documents.domain.documents import DocumentState
+from fencepost.documents.domain.ingestion import STUCK_AFTER
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.kernel.errors import FencepostError
+from fencepost.retrieval.domain.search import IndexEntry
 from tests.fakes_reconcile import ORGS, RandomFaults
 from tests.reconcile_scenes import unknown
 from tests.reconcile_world import ReconcileWorld
@@ -147,7 +148,7 @@ def test_after_any_operations_one_run_makes_index_and_tables_agree(seed: int, mo
     life.calm()
 
     for limit in ("READS", "REPAIRS"):
-        monkeypatch.setattr(f"fencepost.services.reconcile.{limit}", OPERATIONS**2)
+        monkeypatch.setattr(f"fencepost.jobs.service.reconciler.{limit}", OPERATIONS**2)
     # A complete one: what went on from the middle would see the rest alone.
     life.world.progress.kept.clear()
     found = life.world.found()

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import BatchEvent, ReconcileEvent
-from fencepost.domain.identity import Scope
-from fencepost.domain.reconciling import Progress
-from fencepost.edge.schedule import RECONCILE, Schedule, ScheduleFailed
-from fencepost.services import comparing
-from fencepost.services import reconcile as reconciling
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.domain.index_diff import Progress
+from fencepost.jobs.handlers.schedule import RECONCILE, Schedule, ScheduleFailed
+from fencepost.jobs.service import index_diff as comparing
+from fencepost.jobs.service import reconciler as reconciling
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import BatchEvent, ReconcileEvent
 from tests.fakes import Fault
 from tests.fakes_reconcile import FakeRoll
 from tests.jobs_world import FakeEvents

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.model_errors import ModelError
+from fencepost.kernel.errors import ErrorCode
+from fencepost.model.domain.errors import ModelError
 from tests.chat_world import NOON, fails
 from tests.talk import QUESTION, Talk
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.turns import LEASE, TurnAnswer
-from fencepost.services.trace import Trace
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.service.trace import Trace
+from fencepost.turns.domain.turns import LEASE, TurnAnswer
 from tests.fakes import Fault
 from tests.turn_rules import CALLS, check_bill, check_messages
 from tests.turn_scenes import refused

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.retrieval import IndexUnavailable
-from fencepost.domain.sites import LayerBudgets
-from fencepost.services.remember import SLICE
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.service.remember import SLICE
+from fencepost.retrieval.domain.search import IndexUnavailable
 from tests.fakes_conversations import owned
 from tests.fakes_index import FakeEmbedder
 from tests.remember_world import RememberWorld

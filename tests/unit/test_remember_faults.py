@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.errors import FencepostError
-from fencepost.services.background import WORK_SECONDS
+from fencepost.kernel.errors import FencepostError
+from fencepost.queue.service import WORK_SECONDS
 from tests.fakes import Fault
 from tests.remember_world import RememberWorld
 from tests.thoroughness import examples

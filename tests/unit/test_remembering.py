@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.chunking import Bounds
-from fencepost.domain.conversation import Role
-from fencepost.domain.messages import Message, MessageStatus
-from fencepost.domain.ranking.fields import REACH
-from fencepost.domain.remembered import PartRow
-from fencepost.domain.remembering import Part, Stretch, parts_of, planned, spans
+from fencepost.conversations.domain.messages import Message, MessageStatus
+from fencepost.documents.domain.chunking import Bounds
+from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.domain.message_chunks import Part, Stretch, parts_of, planned, spans
+from fencepost.model.domain.prompt import Role
+from fencepost.retrieval.domain.ranking.fields import REACH
 from tests.remember_world import paragraphs, parts
 from tests.thoroughness import examples
 

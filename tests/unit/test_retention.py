@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.archives import BLOCK_MESSAGES, MIN_ROWS
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.memory import Summary
-from fencepost.domain.messages import Message, MessageStatus, OpenTurn
-from fencepost.domain.outbox import job_after_expiry
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, MIN_ROWS
+from fencepost.conversations.domain.messages import Message, MessageStatus, OpenTurn
+from fencepost.jobs.domain.outbox import job_after_expiry
+from fencepost.kernel.errors import FencepostError
+from fencepost.memory.domain.summary import Summary
 from tests.archive_scenes import ALICE, LONG, archived
 from tests.fakes import Fault
 from tests.fakes_conversations import owned

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.jobs import Purpose
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.remember import RememberService
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import RememberService
+from fencepost.queue.domain import Purpose
 from tests.archive_scenes import ALICE, archived
 from tests.fakes import Fault
 from tests.fakes_conversations import owned

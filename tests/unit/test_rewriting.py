@@ -7,23 +7,24 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import LedgerEvent
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.money import MicroDollars, Usage, cost, worst_case
-from fencepost.domain.prices import price_of
-from fencepost.domain.retrieval import Vector
-from fencepost.domain.turns import LATEST_START_SECONDS, TurnAnswer, TurnRequest
-from fencepost.ports import Completion
-from fencepost.services.billing import Billing
-from fencepost.services.completion import PaidModel
-from fencepost.services.rewriting import DEADLINE_SECONDS, Rewriting
-from fencepost.services.site_caps import SiteLedger
-from fencepost.services.sparing import SparingLedger
-from fencepost.services.trace import Trace
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars, Usage
+from fencepost.limits.domain.costs import cost, worst_case
+from fencepost.limits.domain.ledger import DayBill
+from fencepost.limits.domain.prices import price_of
+from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.site_caps import SiteLedger
+from fencepost.model.domain.deadlines import LATEST_START_SECONDS
+from fencepost.model.domain.errors import ModelError
+from fencepost.model.ports import Completion
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.observability.domain.events import LedgerEvent
+from fencepost.observability.service.trace import Trace
+from fencepost.retrieval.domain.search import Vector
+from fencepost.retrieval.service.rewriting import DEADLINE_SECONDS, Rewriting
+from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.chat_world import MODEL, NOON, WIDE_CAPS, FakeModel, fails
 from tests.corpus_samples import document
 from tests.fakes import FakeLedger

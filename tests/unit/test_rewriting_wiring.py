@@ -10,17 +10,17 @@ import pytest
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
-from fencepost.domain.documents import NO_DOCUMENTS, DocumentSet
-from fencepost.domain.limits import Caps
-from fencepost.domain.money import MicroDollars, worst_case
-from fencepost.domain.prices import price_of
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.domain.stack import Budgets
-from fencepost.services.site_caps import SiteLedger
-from fencepost.services.sparing import SparingLedger
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.documents.domain.document_set import NO_DOCUMENTS, DocumentSet
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.costs import worst_case
+from fencepost.limits.domain.prices import price_of
+from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.settings import load_settings
+from fencepost.turns.domain.assembly import Budgets
 from tests.chat_world import MODEL, FakeEvents
 from tests.fakes import FakeKeys
 from tests.layered_prompts import shown, turn

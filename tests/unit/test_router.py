@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.errors import FencepostError
-from fencepost.edge.errors import MethodNotAllowed
-from fencepost.edge.http import Response, parse_event
-from fencepost.edge.router import Call, Route, Router
+from fencepost.http.errors import MethodNotAllowed
+from fencepost.http.proxy import Response, parse_event
+from fencepost.http.routing import Call, Route, Router
+from fencepost.kernel.errors import FencepostError
 
 
 def respond(_: Call) -> Response:

@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fencepost.adapters.dynamodb.conversation_rows import AnswerEntry
-from fencepost.adapters.dynamodb.rows import from_item, timestamp, to_item
-from fencepost.domain.identity import Membership
-from fencepost.domain.jobs import JobRecord
-from fencepost.domain.memory import Fact, Summary
-from fencepost.domain.messages import AnswerContext, Conversation, Message, MessagePointer
-from fencepost.domain.money import Usage
-from fencepost.domain.sites import Organisation, Site
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
+from fencepost.conversations.rows.conversation_rows import AnswerEntry
+from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.scope import Membership
+from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.kernel.aws.rows import from_item, timestamp, to_item
+from fencepost.kernel.money import Usage
+from fencepost.memory.domain.summary import Summary
+from fencepost.queue.domain import JobRecord
 
 STORED = (
     AnswerContext,

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.screening import AHEAD, BEHIND, Category, compile_patterns, matching_rules, screen, tries
-from fencepost.domain.screening.lexicon import Lexicon
-from fencepost.domain.screening.rule import Rule
-from fencepost.domain.screening.table import RULES
-from fencepost.domain.screening.views import screening_views
+from fencepost.screening.domain import AHEAD, BEHIND, Category, compile_patterns, matching_rules, screen, tries
+from fencepost.screening.domain.lexicon import Lexicon
+from fencepost.screening.domain.rule import Rule
+from fencepost.screening.domain.table import RULES
+from fencepost.screening.domain.views import screening_views
 from tests.screening_questions import QUESTIONS
 
 parser: Any = importlib.import_module("re._parser")

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.money import MicroDollars, Usage
-from fencepost.domain.prices import price_of
-from fencepost.domain.turns import TurnAnswer
-from fencepost.ports import Completion
-from fencepost.services.billing import Billing
-from fencepost.services.completion import PaidModel
-from fencepost.services.recall import Recall
-from fencepost.services.rewriting import Rewriting
-from fencepost.services.sparing import SparingLedger
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.kernel.money import MicroDollars, Usage
+from fencepost.limits.domain.prices import price_of
+from fencepost.limits.service.headroom import SparingLedger
+from fencepost.model.ports import Completion
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.retrieval.service.retriever import Recall
+from fencepost.retrieval.service.rewriting import Rewriting
+from fencepost.turns.domain.turns import TurnAnswer
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.chat_world import MODEL, FakeModel
 from tests.corpus_samples import document
 from tests.fakes import Fault

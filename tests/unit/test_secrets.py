@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.adapters.secrets import SecretKeys, SecretUnavailable
-from fencepost.domain.errors import ErrorCode, FencepostError
+from fencepost.kernel.aws.secrets import SecretKeys, SecretUnavailable
+from fencepost.kernel.errors import ErrorCode, FencepostError
 
 
 class Vault:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.pages import MAX_PAGES, ROOMY_LINES
-from fencepost.domain.sections import MAX_SECTION_BYTES, split_document
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.pages import MAX_PAGES, ROOMY_LINES
+from fencepost.documents.domain.sections import MAX_SECTION_BYTES, split_document
+from fencepost.prompting.domain.section import Section
 from tests.thoroughness import some
 
 SITE = "https://docs.example/"

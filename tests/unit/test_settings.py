@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
-from fencepost.domain.limits import Caps, Counter, RateLimits
-from fencepost.domain.money import MicroDollars
-from fencepost.domain.origins import Origin
-from fencepost.domain.stack import CONTEXT_TOKENS
-from fencepost.domain.system_prompt import SYSTEM_PROMPT
-from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.identity.domain.origins import Origin
+from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.settings import InvalidSettings, Settings, load_settings
+from fencepost.turns.domain.assembly import CONTEXT_TOKENS
+from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:

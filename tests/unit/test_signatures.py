@@ -8,10 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fencepost.domain.conversation import Role, Turn
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.signatures import apply_policy, sign, verified
-from fencepost.domain.system_prompt import UNVERIFIED_MARK
+from fencepost.conversations.domain.question import Turn
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.domain.prompt import Role
+from fencepost.turns.domain.signatures import apply_policy, sign, verified
+from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
 
 KEY = bytes(range(32))
 OTHER_KEY = bytes(32)

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.ledger import DayBill
-from fencepost.domain.limits import Caps, Reservation
-from fencepost.domain.money import MicroDollars
-from fencepost.services.leasing import LeasingLedger
-from fencepost.services.site_caps import SiteLedger
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import DayBill, Reservation
+from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.site_caps import SiteLedger
 from tests.chat_world import NOON
 from tests.fakes import FakeLedger
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.corpus import DocumentState, Origin
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.sitemaps import MAX_PAGES, child_id, is_index, locations
+from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.documents.domain.sitemaps import MAX_PAGES, child_id, is_index, locations
+from fencepost.kernel.errors import ErrorCode
 from tests.corpus_world import CorpusWorld
 
 SOURCE = "https://docs.example/sitemap.xml"

@@ -8,18 +8,19 @@ from itertools import pairwise
 
 import pytest
 
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.documents import DocumentSet
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.excerpts import NOTICE, facts_hash, summary_hash
-from fencepost.domain.facts import pinned_by_site
-from fencepost.domain.layers import Layers
-from fencepost.domain.memory import FactState
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.stack import CONTEXT_TOKENS, Budgets
-from fencepost.domain.system_prompt import NO_SECTIONS, STORED_TURNS, SYSTEM_PROMPT
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.identity.domain.facts import FactState
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory.domain.excerpts import facts_hash, summary_hash
+from fencepost.memory.domain.facts import pinned_by_site
+from fencepost.model.domain.prompt import Prompt
+from fencepost.turns.domain.assembly import CONTEXT_TOKENS, Budgets
+from fencepost.turns.domain.excerpts import NOTICE
+from fencepost.turns.domain.prompt_inputs import Layers
+from fencepost.turns.domain.system_prompt import NO_SECTIONS, STORED_TURNS, SYSTEM_PROMPT
 from tests.layered_prompts import BUDGETS, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
 from tests.prompts import LIBRARY, NOW, SITE, answer, fact, question, said, summary
 

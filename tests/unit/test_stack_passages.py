@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.documents import NO_DOCUMENTS
-from fencepost.domain.excerpts import MAX_RETRIEVED_SECTIONS, NOTICE
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.retrieval import Passage, Recalled
-from fencepost.domain.system_prompt import NO_SECTIONS
+from fencepost.documents.domain.document_set import NO_DOCUMENTS
+from fencepost.model.domain.prompt import Prompt
+from fencepost.retrieval.domain.search import Passage, Recalled
+from fencepost.turns.domain.excerpts import MAX_RETRIEVED_SECTIONS, NOTICE
+from fencepost.turns.domain.system_prompt import NO_SECTIONS
 from tests.layered_prompts import BUDGETS, ORDER, fences, named, shown, texts, tokens, turn
 from tests.prompts import LIBRARY, said
 

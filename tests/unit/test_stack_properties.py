@@ -11,21 +11,22 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.conversation import Role
-from fencepost.domain.documents import DocumentSet, Section
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.excerpts import FACT_FENCE_TOKENS, NOTICE
-from fencepost.domain.facts import WantedFact, owners_room, pinned_by_site, rewritten
-from fencepost.domain.layers import Layers
-from fencepost.domain.memory import Fact
-from fencepost.domain.messages import Message, MessageStatus
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.retrieval import Passage, Recalled
-from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.stack import Budgets, most_tokens
-from fencepost.domain.system_prompt import SYSTEM_PROMPT
-from fencepost.domain.tokens import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import Message, MessageStatus
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.errors import FencepostError
+from fencepost.memory.domain.excerpts import FACT_FENCE_TOKENS
+from fencepost.memory.domain.facts import WantedFact, owners_room, pinned_by_site, rewritten
+from fencepost.model.domain.prompt import Prompt, Role
+from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.prompting.domain.section import Section
+from fencepost.retrieval.domain.search import Passage, Recalled
+from fencepost.turns.domain.assembly import Budgets, most_tokens
+from fencepost.turns.domain.excerpts import NOTICE
+from fencepost.turns.domain.prompt_inputs import Layers
+from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 from tests.layered_prompts import NONCES, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
 from tests.prompts import NOW, SITE, answer, fact, question, summary
 from tests.unit.test_stack_passages import memory, passage

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.attachments import MAX_FILE_BYTES
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.attachments import AttachmentRoutes
-from fencepost.edge.exports import ExportRoutes
-from fencepost.edge.imports import ImportRoutes
+from fencepost.conversations.domain.attachments import MAX_FILE_BYTES
+from fencepost.conversations.routes.attachments import AttachmentRoutes
+from fencepost.kernel.errors import ErrorCode
+from fencepost.lifecycle.routes.exports import ExportRoutes
+from fencepost.lifecycle.routes.imports import ImportRoutes
+from fencepost.queue.domain import Job, Purpose
 from tests.api_world import ANN, BOB, ApiWorld
 from tests.storage_world import StorageWorld
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.edge.strict_json import MAX_BODY_BYTES, MAX_DEPTH, read_object
+from fencepost.http.strict_json import MAX_BODY_BYTES, MAX_DEPTH, read_object
+from fencepost.kernel.errors import ErrorCode, FencepostError
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.memory import Summary, SummaryLine
-from fencepost.domain.messages import MessageStatus
-from fencepost.domain.prompt import Prompt
-from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.summaries import INPUT_TOKENS, PROMPT_VERSION, content_hash, settled
-from fencepost.services.summaries import MAX_STEPS
+from fencepost.conversations.domain.messages import MessageStatus
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.errors import FencepostError
+from fencepost.memory.domain.summaries import INPUT_TOKENS, PROMPT_VERSION, content_hash, settled
+from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.service.summaries import MAX_STEPS
+from fencepost.model.domain.prompt import Prompt
+from fencepost.queue.domain import Purpose
 from tests.fakes import Fault
 from tests.jobs_world import JobsWorld, exchange, notes_of, scope_of, shown, summary_of, text_of
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.jobs import WorkLease
-from fencepost.domain.prompt import Prompt
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.domain.prompt import Prompt
+from fencepost.queue.domain import WorkLease
 from tests.jobs_world import JobsWorld, notes_of, scope_of, summary_of
 
 

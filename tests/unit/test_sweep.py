@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.corpus import Document, DocumentState
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import BatchEvent, Event, JobEvent
-from fencepost.domain.identity import Scope
-from fencepost.domain.ingestion import STUCK_AFTER
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.schedule import Schedule, ScheduleFailed
-from fencepost.services import sweep as sweeping
-from fencepost.services.comparing import Looked
-from fencepost.services.sweep import Sweep
+from fencepost.documents.domain.documents import Document, DocumentState
+from fencepost.documents.domain.ingestion import STUCK_AFTER
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.handlers.schedule import Schedule, ScheduleFailed
+from fencepost.jobs.service import due_work as sweeping
+from fencepost.jobs.service.due_work import Sweep
+from fencepost.jobs.service.index_diff import Looked
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.domain.events import BatchEvent, Event, JobEvent
+from fencepost.queue.domain import Job, Purpose
 from tests.corpus_samples import document
 from tests.fakes import FixedClock
 from tests.fakes_corpus import FakeCorpus, FakeJobQueue, operator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from fencepost.domain.system_prompt import (
+from fencepost.turns.domain.system_prompt import (
     NO_SECTIONS,
     STORED_TURNS,
     SYSTEM_PROMPT,

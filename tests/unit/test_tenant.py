@@ -12,17 +12,10 @@ import pytest
 from boto3.session import Session
 from botocore.exceptions import EndpointConnectionError
 
-from fencepost.adapters.dynamodb.tenant import (
-    ORGANISATION_TAG,
-    RENEW_BEFORE,
-    SESSION_SECONDS,
-    Access,
-    TenantSessions,
-    tenanted,
-)
-from fencepost.domain.errors import FencepostError
-from fencepost.domain.events import IsolationEvent, TenantSessionEvent
-from fencepost.domain.identity import Action, Scope, Visitor, authorize, own
+from fencepost.access.sts import ORGANISATION_TAG, RENEW_BEFORE, SESSION_SECONDS, Access, TenantSessions, tenanted
+from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.kernel.errors import FencepostError
+from fencepost.observability.domain.events import IsolationEvent, TenantSessionEvent
 from tests.chat_world import FakeEvents
 from tests.fakes import FixedClock
 

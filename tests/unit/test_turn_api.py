@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.conversation import MAX_MESSAGE_CHARACTERS
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuthorizationEvent, LeaseEvent, RequestEvent
-from fencepost.domain.facts import pinned_by_site
-from fencepost.domain.limits import RateLimits
-from fencepost.domain.model_errors import ModelError
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.memory.domain.facts import pinned_by_site
+from fencepost.model.domain.errors import ModelError
+from fencepost.observability.domain.events import AuthorizationEvent, LeaseEvent, RequestEvent
 from tests.chat_world import NOON, fails
 from tests.fakes_turns import FakeTurns
 from tests.prompts import fact

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.model_errors import ModelError
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.domain.errors import ModelError
 from tests.chat_world import fails
 from tests.fakes import Fault
 from tests.thoroughness import examples

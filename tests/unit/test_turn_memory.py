@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.fence import TAG
-from fencepost.domain.identity import Caller, Visitor
-from fencepost.domain.money import Usage
-from fencepost.domain.sites import LayerBudgets
-from fencepost.domain.system_prompt import SYSTEM_PROMPT
-from fencepost.ports import Completion
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.identity.domain.scope import Caller, Visitor
+from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.kernel.money import Usage
+from fencepost.model.ports import Completion
+from fencepost.prompting.domain.fence import TAG
+from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.fakes_retrieval import PATIENT, SHORT, Library
 from tests.turn_world import ANN, BEN, DEFAULTS, TurnWorld
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.corpus import Acl, Audience
-from fencepost.domain.identity import Member, Membership, OrgRole
-from fencepost.domain.money import Usage
-from fencepost.domain.system_prompt import NO_SECTIONS
-from fencepost.domain.turns import TurnRequest
-from fencepost.ports import Completion
-from fencepost.services.trace import Trace
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import Member, Membership, OrgRole
+from fencepost.kernel.money import Usage
+from fencepost.model.ports import Completion
+from fencepost.observability.service.trace import Trace
+from fencepost.turns.domain.system_prompt import NO_SECTIONS
+from fencepost.turns.domain.turns import TurnRequest
+from fencepost.turns.service.turn_retrieval import TurnRecall
 from tests.corpus_samples import document
 from tests.fakes_retrieval import PATIENT, SHORT, Library
 from tests.turn_world import ANN, TurnWorld

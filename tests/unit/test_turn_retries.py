@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.attachments import AttachedText
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.identity import Scope
-from fencepost.domain.turns import JOIN_SECONDS, LATEST_START_SECONDS, LEASE, Claim, ClaimRefused, fingerprint
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode
+from fencepost.model.domain.deadlines import LATEST_START_SECONDS
+from fencepost.turns.domain.turns import JOIN_SECONDS, LEASE, Claim, ClaimRefused, fingerprint
 from tests.fakes_conversations import owned
 from tests.turn_rules import check_answered_once
 from tests.turn_scenes import QUESTION, refused, results, start

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.domain.errors import ErrorCode
-from fencepost.domain.model_errors import ModelError
-from fencepost.domain.sites import Organisation, Retention
+from fencepost.identity.domain.sites import Organisation, Retention
+from fencepost.kernel.errors import ErrorCode
+from fencepost.model.domain.errors import ModelError
 from tests.chat_world import fails
 from tests.turn_scenes import QUESTION, member, refused
 from tests.turn_world import ANN, TurnWorld

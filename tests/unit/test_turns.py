@@ -8,14 +8,14 @@ from datetime import datetime
 
 import pytest
 
-from fencepost.domain.documents import DocumentSet
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import AuthorizationEvent, LeaseEvent, LedgerEvent
-from fencepost.domain.identity import Denied
-from fencepost.domain.messages import AnswerContext, MessageStatus
-from fencepost.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, TurnAnswer, TurnRequest
-from fencepost.ports import Completion
-from fencepost.services.trace import Trace
+from fencepost.conversations.domain.messages import AnswerContext, MessageStatus
+from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.identity.domain.scope import Denied
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.model.ports import Completion
+from fencepost.observability.domain.events import AuthorizationEvent, LeaseEvent, LedgerEvent
+from fencepost.observability.service.trace import Trace
+from fencepost.turns.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, TurnAnswer, TurnRequest
 from tests.chat_world import SMALL_SITE, FakeDocuments
 from tests.fakes_conversations import owned
 from tests.turn_rules import check_answered_once

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
 from fencepost.bootstrap.erasing import erase_service
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.erasures import VECTORS
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.events import ErasureEvent
-from fencepost.domain.identity import Scope
-from fencepost.domain.retrieval import IndexEntry, IndexUnavailable
-from fencepost.services import vector_eraser
-from fencepost.services.vector_eraser import IndexedEraser
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.domain.erasures import VECTORS
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.lifecycle.service import vector_erasure as vector_eraser
+from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.observability.domain.events import ErasureEvent
+from fencepost.retrieval.domain.search import IndexEntry, IndexUnavailable
 from tests.chat_world import FakeEvents
 from tests.fakes import FakeKeys, Fault
 from tests.fakes_conversations import owned

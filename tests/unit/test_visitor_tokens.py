@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.visitor_tokens import LOOK_AGAIN, RENEWABLE, SignedVisitorTokens, key_id
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Visitor
+from fencepost.access.tokens.visitor_tokens import LOOK_AGAIN, RENEWABLE, SignedVisitorTokens, key_id
+from fencepost.identity.domain.scope import Visitor
+from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes import FakeKeys
 
 NOON = datetime(2026, 3, 14, 12, 0, 30, 250_000, tzinfo=UTC)

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fencepost.adapters.visitor_tokens import RENEWABLE
-from fencepost.domain.identity import Visitor
-from fencepost.domain.limits import Counter, RateLimits
+from fencepost.access.tokens.visitor_tokens import RENEWABLE
+from fencepost.identity.domain.scope import Visitor
+from fencepost.limits.domain.rates import Counter, RateLimits
 from tests.api_world import PAGE, ApiWorld
 from tests.chat_world import JSON_TYPE, Reply
 

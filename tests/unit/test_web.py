@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost import __version__
-from fencepost.adapters.web import PAGE, SITEMAP, WebDocumentFetcher
-from fencepost.domain.errors import DocumentsUnreachable
-from fencepost.ports import RawDocument, Validators
+from fencepost.documents.fetching.web import PAGE, SITEMAP, WebDocumentFetcher
+from fencepost.kernel.errors import DocumentsUnreachable
+from fencepost.kernel.ports import RawDocument, Validators
 from tests.unit.loopback_server import LoopbackServer, chunked, raw, reply, running
 
 NOTHING = Validators()

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.adapters.pinned_http import Network, parse_target, redirected, system_dial
-from fencepost.adapters.web import WebDocumentFetcher
-from fencepost.domain.errors import DocumentsUnreachable
-from fencepost.ports import Validators
+from fencepost.documents.fetching.pinned_http import Network, parse_target, redirected, system_dial
+from fencepost.documents.fetching.web import WebDocumentFetcher
+from fencepost.kernel.errors import DocumentsUnreachable
+from fencepost.kernel.ports import Validators
 from tests.unit.loopback_server import LoopbackServer, Reply, reply, running
 
 GUIDE = "# Guide\n"

@@ -10,10 +10,10 @@ from threading import Event
 
 import pytest
 
-from fencepost.adapters.pinned_http import Network, Timeouts
-from fencepost.adapters.web import MAX_DOCUMENT_BYTES, WebDocumentFetcher
-from fencepost.domain.errors import DocumentsUnreachable
-from fencepost.ports import Validators
+from fencepost.documents.fetching.pinned_http import Network, Timeouts
+from fencepost.documents.fetching.web import MAX_DOCUMENT_BYTES, WebDocumentFetcher
+from fencepost.kernel.errors import DocumentsUnreachable
+from fencepost.kernel.ports import Validators
 from tests.unit.loopback_server import LoopbackServer, Reply, raw, reply, running
 
 NOTHING = Validators()

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.adapters.pinned_http import Network, Timeouts
-from fencepost.adapters.web import WebDocumentFetcher
-from fencepost.domain.errors import DocumentsUnreachable
-from fencepost.ports import Validators
+from fencepost.documents.fetching.pinned_http import Network, Timeouts
+from fencepost.documents.fetching.web import WebDocumentFetcher
+from fencepost.kernel.errors import DocumentsUnreachable
+from fencepost.kernel.ports import Validators
 from tests.unit.loopback_server import Reply, reply, running
 
 trustme = pytest.importorskip("trustme", reason="certificates are made by trustme")

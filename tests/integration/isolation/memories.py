@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost.domain.fence import TAG
+from fencepost.prompting.domain.fence import TAG
 from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.domain.sites import LayerBudgets
+from fencepost.identity.domain.sites import LayerBudgets
 from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from fencepost.adapters.embedded import EmbeddedIndex
-from fencepost.ports import Stored
+from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.ports import Stored
 from local.directory import operator
 from tests.api_client import waited_for
 from tests.integration.isolation.memories import remembered

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.adapters.sqs import message
-from fencepost.domain.jobs import Job, Purpose
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.sqs.jobs import message
 from tests.api_client import waited_for
 from tests.integration.isolation.memories import remembered
 from tests.integration.isolation.town import Somebody, Town

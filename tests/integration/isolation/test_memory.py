@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.domain.archives import describe, pack
-from fencepost.domain.objects import block
+from fencepost.blobs.domain import block
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.domain.archives import describe, pack
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from tests.integration.isolation.memories import asked, remembered, rows_of
 from tests.integration.isolation.town import Somebody, Town
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.domain.identity import OrgRole
+from fencepost.identity.domain.scope import OrgRole
 from tests.integration.isolation.town import Somebody, Town, only
 from tests.store_gate import gated, is_claim
 

@@ -17,8 +17,8 @@ from uuid import uuid4
 
 import httpx
 
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.domain.identity import Action, Member, Scope, authorize, own
+from fencepost.identity.domain.scope import Action, Member, Scope, authorize, own
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from tests.api_client import ApiClient
 from tests.stack import Stack
 

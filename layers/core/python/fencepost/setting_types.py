@@ -8,9 +8,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from fencepost.domain.links import is_plain_address
-from fencepost.domain.origins import Origin, parse_origin
-from fencepost.domain.prices import price_of
+from fencepost.identity.domain.origins import Origin, parse_origin
+from fencepost.kernel.text.links import is_plain_address
+from fencepost.limits.domain.prices import price_of
 
 _DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from fencepost.domain.limits import Caps, Counter, RateLimits
-from fencepost.domain.money import MicroDollars
-from fencepost.domain.sites import MEMORY_TOKENS
+from fencepost.identity.domain.sites import MEMORY_TOKENS
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.rates import Counter, RateLimits
 from fencepost.setting_types import Dollars, Flag, Origins, PricedModel, Url, Whole
 
 if TYPE_CHECKING:

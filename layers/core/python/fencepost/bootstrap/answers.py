@@ -7,29 +7,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fencepost.adapters.claude import Claude
-from fencepost.adapters.dynamodb.client import dynamodb_client
-from fencepost.adapters.dynamodb.ledger import DynamoDbLedger, site_account
-from fencepost.adapters.fts import FullTextRanker
-from fencepost.adapters.s3 import S3DocumentArchive
-from fencepost.adapters.web import WebDocumentFetcher
-from fencepost.bootstrap.clock import utc_now
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.money import MicroDollars, worst_case
-from fencepost.domain.prices import PRICES, price_of
-from fencepost.domain.screening import compile_patterns
-from fencepost.domain.sections import split_document
-from fencepost.domain.sites import Site
-from fencepost.domain.stack import Budgets, most_tokens
-from fencepost.ports import Events, Keys, Ledger
-from fencepost.services.billing import Billing
-from fencepost.services.completion import PaidModel
-from fencepost.services.composition import Composer
-from fencepost.services.documents import DocumentLibrary
-from fencepost.services.leasing import LeasingLedger
-from fencepost.services.site_caps import SiteLedger
-from fencepost.services.sparing import SparingLedger
+from fencepost.documents.domain.sections import split_document
+from fencepost.documents.fetching.web import WebDocumentFetcher
+from fencepost.documents.s3 import S3DocumentArchive
+from fencepost.documents.service.llms_full_cache import DocumentLibrary
+from fencepost.documents.sqlite import FullTextRanker
+from fencepost.identity.domain.sites import Site
+from fencepost.kernel.aws.client import dynamodb_client
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.money import MicroDollars
+from fencepost.kernel.ports import Keys
+from fencepost.limits.domain.costs import worst_case
+from fencepost.limits.domain.prices import PRICES, price_of
+from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
+from fencepost.limits.ports import Ledger
+from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.site_caps import SiteLedger
+from fencepost.model.anthropic.claude import Claude
+from fencepost.model.service.billing import Billing
+from fencepost.model.service.completion import PaidModel
+from fencepost.observability.ports import Events
+from fencepost.screening.domain import compile_patterns
 from fencepost.settings import Settings
+from fencepost.turns.domain.assembly import Budgets, most_tokens
+from fencepost.turns.service.prompt_builder import Composer
 
 _LIBRARIES = 8
 """Sites whose documents an instance keeps in memory: each may be some megabytes."""

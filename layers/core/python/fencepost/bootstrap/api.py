@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 
-from fencepost.adapters.dynamodb.audit import DynamoDbAuditTrail
-from fencepost.adapters.masking import PowertoolsMasker
-from fencepost.adapters.secrets import SecretKeys
+from fencepost.access.routes import VisitorRoutes
+from fencepost.access.service.visitors import VisitorService
 from fencepost.bootstrap.answers import answers
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.documents import document_routes
 from fencepost.bootstrap.erasing import erase_routes
 from fencepost.bootstrap.front import Front, front
@@ -18,25 +16,27 @@ from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
 from fencepost.bootstrap.turns import turn_service
-from fencepost.edge.admin import AdminRoutes
-from fencepost.edge.conversations import ConversationRoutes
-from fencepost.edge.cors import AnyOrigin
-from fencepost.edge.cursors import Cursors
-from fencepost.edge.diagnostics import DiagnosticsRoutes
-from fencepost.edge.endpoint import Endpoint, Handler
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.facts import FactRoutes
-from fencepost.edge.http import Request, Response
-from fencepost.edge.router import Route, Router
-from fencepost.edge.turns import TurnRoutes
-from fencepost.edge.visitors import VisitorRoutes
-from fencepost.ports import Events
-from fencepost.services.conversations import ConversationService
-from fencepost.services.diagnostics import DiagnosticsService
-from fencepost.services.facts import FactService
-from fencepost.services.trace import Trace
-from fencepost.services.visitors import VisitorService
+from fencepost.conversations.routes.conversations import ConversationRoutes
+from fencepost.conversations.service.conversations import ConversationService
+from fencepost.http.cors import AnyOrigin
+from fencepost.http.cursors import Cursors
+from fencepost.http.endpoint import Endpoint, Handler
+from fencepost.http.proxy import Request, Response
+from fencepost.http.routing import Route, Router
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.clock import utc_now
+from fencepost.lifecycle.masking import PowertoolsMasker
+from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
+from fencepost.lifecycle.service.diagnostics import DiagnosticsService
+from fencepost.memory.routes import FactRoutes
+from fencepost.memory.service.facts import FactService
+from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.ports import Events
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
+from fencepost.observability.service.trace import Trace
 from fencepost.settings import Settings, load_settings
+from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.web.admin.routes import AdminRoutes
 
 
 def api_handler() -> Handler:

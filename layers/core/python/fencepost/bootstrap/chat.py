@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 
-from fencepost.adapters.dynamodb.audit import DynamoDbAuditTrail
-from fencepost.adapters.secrets import SecretKeys
 from fencepost.bootstrap.answers import Answers, answers
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.front import Front, front
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
 from fencepost.bootstrap.turns import turn_service
-from fencepost.edge.chat import Chat, demo, post_only
-from fencepost.edge.cors import AnyOrigin, ListedOrigins
-from fencepost.edge.endpoint import ByResource, Endpoint, Handler, RequestLog
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.turns import TurnRoutes
-from fencepost.ports import AuditTrail
-from fencepost.services.chat import ChatService
+from fencepost.http.cors import AnyOrigin, ListedOrigins
+from fencepost.http.endpoint import ByResource, Endpoint, Handler
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.clock import utc_now
+from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.ports import AuditTrail, RequestLog
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.settings import Settings, load_settings
+from fencepost.turns.routes.stateless_chat import Chat, demo, post_only
+from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.service.stateless_chat import ChatService
 
 
 def chat_handler() -> Handler:

@@ -6,27 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fencepost.adapters.page_text import PageText
-from fencepost.adapters.pinned_http import Network, Timeouts
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.adapters.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.recalling import stray_handlers
 from fencepost.bootstrap.retrieval import cached_embedder, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.chunking import Bounds, cut
-from fencepost.domain.errors import ErrorCode, FencepostError
-from fencepost.domain.identity import Scope
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.ports import JobQueue, VectorIndex
-from fencepost.services.building import Told
-from fencepost.services.embedding import CachedEmbedder
-from fencepost.services.ingest import SLICE, IngestService, RemovalService
-from fencepost.services.jobs import JobHandler
-from fencepost.services.repair import DocumentRepair
-from fencepost.services.sitemaps import Sitemaps
-from fencepost.services.sources import Sources
-from fencepost.services.versions import Cut, Versions
+from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.fetching.pinned_http import Network, Timeouts
+from fencepost.documents.fetching.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
+from fencepost.documents.readers.page_text import PageText
+from fencepost.documents.service.ingest import SLICE, IngestService, RemovalService
+from fencepost.documents.service.sitemaps import Sitemaps
+from fencepost.documents.service.sources import Sources
+from fencepost.documents.service.version_build import Told
+from fencepost.documents.service.versions import Cut, Versions
+from fencepost.identity.domain.scope import Scope
+from fencepost.jobs.service.repair import DocumentRepair
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.ports import JobQueue
+from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.retrieval.ports import VectorIndex
+from fencepost.retrieval.service.embedding import CachedEmbedder
 from fencepost.settings import Settings
 
 _PATIENT = Network(timeouts=Timeouts(connect=3, read=5, total=20))

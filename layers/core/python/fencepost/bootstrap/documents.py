@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.front import Front
 from fencepost.bootstrap.stores import Stores
-from fencepost.edge.cursors import Cursors
-from fencepost.edge.documents import DocumentRoutes
-from fencepost.edge.router import Route
-from fencepost.ports import JobQueue
-from fencepost.services.corpus import CorpusService
+from fencepost.documents.routes import DocumentRoutes
+from fencepost.documents.service.documents import CorpusService
+from fencepost.http.cursors import Cursors
+from fencepost.http.routing import Route
+from fencepost.kernel.clock import utc_now
+from fencepost.queue.ports import JobQueue
+from fencepost.queue.sqs.jobs import SqsJobQueue
 from fencepost.settings import Settings
 
 

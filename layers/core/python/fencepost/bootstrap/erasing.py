@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.front import Front
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.jobs import Purpose
-from fencepost.edge.carry import CarryRoutes
-from fencepost.edge.erase import EraseRoutes
-from fencepost.edge.router import Route
-from fencepost.ports import Eraser, Events, Keys, VectorIndex
-from fencepost.services.carry import CarryService
-from fencepost.services.erase import EraseService
-from fencepost.services.jobs import JobHandler
-from fencepost.services.vector_eraser import IndexedEraser
+from fencepost.http.routing import Route
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.ports import Keys
+from fencepost.lifecycle.ports import Eraser
+from fencepost.lifecycle.routes.carry import CarryRoutes
+from fencepost.lifecycle.routes.erase import EraseRoutes
+from fencepost.lifecycle.service.carry import CarryService
+from fencepost.lifecycle.service.erase import EraseService
+from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.observability.ports import Events
+from fencepost.queue.domain import Purpose
+from fencepost.retrieval.ports import VectorIndex
 
 
 def erase_service(reached: Stores, index: VectorIndex | None, keys: Keys, log: Events) -> EraseService:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fencepost.adapters.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.access.callers import Callers
+from fencepost.access.ports import VisitorTokens
+from fencepost.access.service.authorization import Authorizer
 from fencepost.bootstrap import identity
-from fencepost.bootstrap.clock import utc_now
-from fencepost.edge.api import Api
-from fencepost.edge.callers import Callers
-from fencepost.edge.cors import SiteOrigins
-from fencepost.edge.router import Route, Router
-from fencepost.ports import Directory, Events, Keys, VisitorTokens
-from fencepost.services.authorization import Authorizer
-from fencepost.services.guard import AddressGuard
-from fencepost.services.sites import SiteService
+from fencepost.http.cors import SiteOrigins
+from fencepost.http.routing import Route, Router
+from fencepost.identity.ports import Directory
+from fencepost.identity.service import SiteService
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.ports import Keys
+from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
+from fencepost.limits.service.address_guard import AddressGuard
+from fencepost.observability.ports import Events
 from fencepost.settings import Settings
+from fencepost.web.api import Api
 
 
 @dataclass(frozen=True, slots=True)

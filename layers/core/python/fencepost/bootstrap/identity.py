@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from fencepost.adapters.dynamodb.directory import DynamoDbDirectory
-from fencepost.adapters.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.adapters.oidc import MAX_KEY_SET_BYTES, OidcTokens, ProviderKeys, WebKeySet
-from fencepost.adapters.visitor_tokens import SignedVisitorTokens
-from fencepost.adapters.web import KEY_SET, WebDocumentFetcher
-from fencepost.bootstrap.clock import utc_now
-from fencepost.domain.sites import LayerBudgets, Site
-from fencepost.edge.callers import Callers
-from fencepost.ports import Clock, Directory, Events, Keys, VisitorTokens
-from fencepost.services.administration import Administration
-from fencepost.services.sites import SiteService
+from fencepost.access.callers import Callers
+from fencepost.access.ports import VisitorTokens
+from fencepost.access.tokens.oidc import MAX_KEY_SET_BYTES, OidcTokens, ProviderKeys, WebKeySet
+from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
+from fencepost.documents.fetching.web import KEY_SET, WebDocumentFetcher
+from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
+from fencepost.identity.ports import Directory
+from fencepost.identity.service import SiteService
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.ports import Clock, Keys
+from fencepost.observability.ports import Events
 from fencepost.settings import Settings
+from fencepost.web.admin.service import Administration
 
 
 def directory(settings: Settings) -> DynamoDbDirectory:

@@ -5,29 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from fencepost.adapters.secrets import SecretKeys
-from fencepost.adapters.sqs_retries import SqsRetryQueue
+from fencepost.access.service.authorization import Authorizer
 from fencepost.bootstrap.answers import answers
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.corpus import document_handlers
 from fencepost.bootstrap.erasing import erase_handlers, erase_service
 from fencepost.bootstrap.identity import directory, site_service
 from fencepost.bootstrap.remembering import message_entries, remember_handlers
 from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
-from fencepost.domain.jobs import Purpose
-from fencepost.edge.batches import BatchHandler, idle
-from fencepost.edge.endpoint import RequestLog
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.queue import JobQueueConsumer
-from fencepost.ports import Keys
-from fencepost.services.authorization import Authorizer
-from fencepost.services.background import paid
-from fencepost.services.facts import FactProposals
-from fencepost.services.jobs import JobHandler, JobRunner
-from fencepost.services.sites import SiteService
-from fencepost.services.summaries import SummaryService
-from fencepost.services.titles import TitleService
+from fencepost.identity.service import SiteService
+from fencepost.jobs.handlers.batches import BatchHandler, idle
+from fencepost.jobs.handlers.consumer import JobQueueConsumer
+from fencepost.jobs.service.runner import JobHandler, JobRunner
+from fencepost.kernel.aws.secrets import SecretKeys
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.ports import Keys
+from fencepost.memory.service.facts import FactProposals
+from fencepost.memory.service.summaries import SummaryService
+from fencepost.memory.service.titles import TitleService
+from fencepost.model.service.background_calls import paid
+from fencepost.observability.ports import RequestLog
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
+from fencepost.queue.domain import Purpose
+from fencepost.queue.sqs.retries import SqsRetryQueue
 from fencepost.settings import Settings, load_settings
 
 

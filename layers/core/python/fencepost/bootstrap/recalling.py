@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from fencepost.adapters.local_embedder import LocalEmbedder
-from fencepost.adapters.sqs import SqsJobQueue
 from fencepost.bootstrap.answers import Answers
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.ranking.calibration import FLOOR, chance
-from fencepost.parallel import started
-from fencepost.ports import VectorIndex
-from fencepost.services.document_rows import DocumentRows
-from fencepost.services.hydration import DocumentPassages
-from fencepost.services.jobs import JobHandler
-from fencepost.services.message_hydration import MessagePassages
-from fencepost.services.recall import Recall
-from fencepost.services.rewriting import Rewriting
-from fencepost.services.strays import StrayRemoval, Strays
-from fencepost.services.turn_recall import TurnRecall
+from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.documents.service.passages import DocumentPassages
+from fencepost.jobs.service.orphans import StrayRemoval, Strays
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.concurrency import started
+from fencepost.memory.service.passages import MessagePassages
+from fencepost.queue.domain import Purpose
+from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.retrieval.domain.ranking.calibration import FLOOR, chance
+from fencepost.retrieval.local_embedder import LocalEmbedder
+from fencepost.retrieval.ports import VectorIndex
+from fencepost.retrieval.service.retriever import Recall
+from fencepost.retrieval.service.rewriting import Rewriting
 from fencepost.settings import Settings
+from fencepost.turns.service.turn_retrieval import TurnRecall
 
 _MILLISECONDS = 1_000
 

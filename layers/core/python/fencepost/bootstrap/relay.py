@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fencepost.adapters.dynamodb.outbox import jobs_of
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.domain.jobs import Job, Purpose
-from fencepost.edge.batches import BatchHandler, idle
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.relay import Relay
+from fencepost.jobs.dynamodb.outbox import jobs_of
+from fencepost.jobs.handlers.batches import BatchHandler, idle
+from fencepost.jobs.handlers.relay import Relay
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.sqs.jobs import SqsJobQueue
 from fencepost.settings import load_settings
 
 

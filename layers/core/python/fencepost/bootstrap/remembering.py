@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.corpus import bounds_of, disabled
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.jobs import Purpose
-from fencepost.domain.remembering import spans
-from fencepost.services.jobs import JobHandler
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.remember import RememberService
-from fencepost.services.sites import SiteService
+from fencepost.identity.service import SiteService
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.clock import utc_now
+from fencepost.memory.domain.message_chunks import spans
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.memory.service.remember import RememberService
+from fencepost.queue.domain import Purpose
+from fencepost.queue.sqs.jobs import SqsJobQueue
 from fencepost.settings import Settings
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from fencepost.adapters.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
-from fencepost.adapters.local_embedder import LocalEmbedder
 from fencepost.bootstrap.stores import Stores
-from fencepost.ports import Embedder, VectorIndex
-from fencepost.services.embedding import CachedEmbedder
+from fencepost.retrieval.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
+from fencepost.retrieval.local_embedder import LocalEmbedder
+from fencepost.retrieval.ports import Embedder, VectorIndex
+from fencepost.retrieval.service.embedding import CachedEmbedder
 from fencepost.settings import Settings
 
 
@@ -18,10 +18,10 @@ def index_of(settings: Settings) -> VectorIndex | None:
     if settings.index == "none":
         return None
     if settings.index == "embedded":
-        from fencepost.adapters.embedded import EmbeddedIndex  # noqa: PLC0415 - numpy is in no layer
+        from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 
         return EmbeddedIndex(settings.index_path)
-    from fencepost.adapters.opensearch import Cluster, OpenSearchIndex  # noqa: PLC0415 - who has none loads nothing
+    from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex
 
     region = os.environ.get("AWS_REGION", "")
     cluster = Cluster(endpoint=settings.opensearch_endpoint, generation=settings.index, region=region)

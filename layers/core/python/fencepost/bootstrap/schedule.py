@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 
-from fencepost.adapters.dynamodb.corpus import DynamoDbAgenda
-from fencepost.adapters.dynamodb.roll import DynamoDbRoll
-from fencepost.adapters.sqs import SqsJobQueue
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores, stores
-from fencepost.edge.events import LambdaEvents, silence_libraries
-from fencepost.edge.schedule import Schedule, ScheduleHandler, idle
-from fencepost.ports import JobQueue, VectorIndex
-from fencepost.services.comparing import Sides
-from fencepost.services.reconcile import Reconciler
-from fencepost.services.sweep import Sweep
+from fencepost.documents.dynamodb.documents import DynamoDbAgenda
+from fencepost.jobs.dynamodb.registry import DynamoDbRoll
+from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
+from fencepost.jobs.service.due_work import Sweep
+from fencepost.jobs.service.index_diff import Sides
+from fencepost.jobs.service.reconciler import Reconciler
+from fencepost.kernel.clock import utc_now
+from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
+from fencepost.queue.ports import JobQueue
+from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.retrieval.ports import VectorIndex
 from fencepost.settings import Settings, load_settings
 
 

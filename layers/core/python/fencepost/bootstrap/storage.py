@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.adapters.file_text import FileText
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.stores import Stores
-from fencepost.domain.jobs import Purpose
-from fencepost.edge.attachments import AttachmentRoutes
-from fencepost.edge.exports import ExportRoutes
-from fencepost.edge.imports import ImportRoutes
-from fencepost.edge.router import Route
-from fencepost.ports import Keys
-from fencepost.services.archive import ArchiveService
-from fencepost.services.attachments import AttachmentService
-from fencepost.services.exports import ExportService
-from fencepost.services.imports import ImportService
-from fencepost.services.jobs import JobHandler
-from fencepost.services.message_entries import MessageEntries
-from fencepost.services.retention import RetentionService
-from fencepost.services.sites import SiteService
+from fencepost.conversations.routes.attachments import AttachmentRoutes
+from fencepost.conversations.service.attachments import AttachmentService
+from fencepost.documents.readers.file_text import FileText
+from fencepost.http.routing import Route
+from fencepost.identity.service import SiteService
+from fencepost.jobs.service.runner import JobHandler
+from fencepost.kernel.clock import utc_now
+from fencepost.kernel.ports import Keys
+from fencepost.lifecycle.routes.exports import ExportRoutes
+from fencepost.lifecycle.routes.imports import ImportRoutes
+from fencepost.lifecycle.service.archive import ArchiveService
+from fencepost.lifecycle.service.exports import ExportService
+from fencepost.lifecycle.service.imports import ImportService
+from fencepost.lifecycle.service.retention import RetentionService
+from fencepost.memory.service.message_entries import MessageEntries
+from fencepost.queue.domain import Purpose
 
 
 @dataclass(frozen=True, slots=True)

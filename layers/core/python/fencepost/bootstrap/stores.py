@@ -5,47 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.adapters.dynamodb import corpus_keys
-from fencepost.adapters.dynamodb.archive import DynamoDbArchive
-from fencepost.adapters.dynamodb.attachments import DynamoDbAttachments
-from fencepost.adapters.dynamodb.carrying import DynamoDbCarryStore
-from fencepost.adapters.dynamodb.conversations import DynamoDbConversations
-from fencepost.adapters.dynamodb.corpus import DynamoDbCorpus
-from fencepost.adapters.dynamodb.diagnoses import DynamoDbDiagnoses
-from fencepost.adapters.dynamodb.embeddings import DynamoDbEmbeddingCache
-from fencepost.adapters.dynamodb.eraser import DynamoDbEraser
-from fencepost.adapters.dynamodb.imports import DynamoDbImports
-from fencepost.adapters.dynamodb.jobs import DynamoDbJobStore
-from fencepost.adapters.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.adapters.dynamodb.message_hits import DynamoDbMessageHits
-from fencepost.adapters.dynamodb.parts import DynamoDbParts
-from fencepost.adapters.dynamodb.reconciling import DynamoDbReconcileStore
-from fencepost.adapters.dynamodb.remembered import DynamoDbRememberedConversations
-from fencepost.adapters.dynamodb.tenant import Access, TenantSessions, tenanted
-from fencepost.adapters.dynamodb.turns import DynamoDbTurnStore
-from fencepost.adapters.s3_blobs import S3BlobStore
-from fencepost.bootstrap.clock import utc_now
-from fencepost.ports import (
-    ArchiveStore,
-    AttachmentStore,
-    BlobStore,
-    CarryStore,
-    ConversationStore,
-    CorpusStore,
-    DiagnosisStore,
-    EmbeddingCache,
-    Eraser,
-    Events,
-    ImportStore,
-    JobStore,
-    MemoryStore,
-    MessageHits,
-    PartStore,
-    ReconcileStore,
-    RememberedConversations,
-    TurnStore,
-)
+from fencepost.access.sts import Access, TenantSessions, tenanted
+from fencepost.blobs.ports import BlobStore
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
+from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
+from fencepost.conversations.ports import AttachmentStore, ConversationStore
+from fencepost.documents.dynamodb.documents import DynamoDbCorpus
+from fencepost.documents.ports import CorpusStore
+from fencepost.documents.rows import keys as corpus_keys
+from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
+from fencepost.jobs.ports import ReconcileStore
+from fencepost.kernel.clock import utc_now
+from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from fencepost.lifecycle.dynamodb.carry import DynamoDbCarryStore
+from fencepost.lifecycle.dynamodb.diagnoses import DynamoDbDiagnoses
+from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
+from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
+from fencepost.lifecycle.ports import ArchiveStore, CarryStore, DiagnosisStore, Eraser, ImportStore
+from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
+from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
+from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
+from fencepost.memory.ports import MemoryStore, MessageHits, PartStore, RememberedConversations
+from fencepost.observability.ports import Events
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.queue.ports import JobStore
+from fencepost.retrieval.dynamodb import DynamoDbEmbeddingCache
+from fencepost.retrieval.ports import EmbeddingCache
 from fencepost.settings import Settings
+from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
+from fencepost.turns.ports import TurnStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from fencepost.adapters.file_text import FileText
 from fencepost.bootstrap.answers import Answers
-from fencepost.bootstrap.clock import utc_now
 from fencepost.bootstrap.front import Front
 from fencepost.bootstrap.stores import Stores
-from fencepost.ports import Events
-from fencepost.services.answering import Answering, Attached
-from fencepost.services.attachments import AttachmentService
-from fencepost.services.leases import Leases
-from fencepost.services.turn_recall import TurnRecall
-from fencepost.services.turns import TurnService
+from fencepost.conversations.service.attachments import AttachmentService
+from fencepost.documents.readers.file_text import FileText
+from fencepost.kernel.clock import utc_now
+from fencepost.observability.ports import Events
+from fencepost.turns.service.answering import Answering, Attached
+from fencepost.turns.service.conversation_leases import Leases
+from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turns import TurnService
 
 
 def turn_service(

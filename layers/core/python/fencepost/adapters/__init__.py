@@ -1,1 +1,0 @@
-"""The world behind the ports: one adapter for each."""

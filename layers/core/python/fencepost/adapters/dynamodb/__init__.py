@@ -1,1 +1,0 @@
-"""DynamoDB behind the ports: exact counters and small records."""

@@ -1,0 +1,95 @@
+"""Reading, renaming and rating what was said, outside of turns. What is absent and what is foreign are one case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, Rating
+from fencepost.conversations.ports import ConversationStore
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.paging import Page
+from fencepost.kernel.ports import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationService:
+    """What an owner does with conversations that are there.
+
+    All methods raise `FencepostError`: `not_found` for what the scope does not hold, `conversations_unavailable` when
+    the store does not answer.
+    """
+
+    store: ConversationStore
+    clock: Clock
+
+    def newest(self, scope: Scope, *, after: str | None, limit: int, title: str = "") -> Page[Conversation]:
+        """Return conversations, the last changed first; those whose title contains `title`, whatever its case."""
+        return self.store.newest(scope, after=after, limit=limit, title_contains=title)
+
+    def get(self, scope: Scope, conversation_id: str) -> Conversation:
+        """Return a conversation's row."""
+        return _found(self.store.get(scope, conversation_id))
+
+    def rename(self, scope: Scope, conversation_id: str, title: str) -> Conversation:
+        """Set the title, which no job changes from then on."""
+        self.get(scope, conversation_id)
+        return _found(self.store.rename(scope, conversation_id, title, self.clock()))
+
+    def messages(
+        self, scope: Scope, conversation_id: str, *, after: int | None, limit: int, newest_first: bool
+    ) -> Page[Message]:
+        """Return messages in either direction, beginning behind the one with the number `after`."""
+        self.get(scope, conversation_id)
+        return self.store.messages(scope, conversation_id, after=after, limit=limit, newest_first=newest_first)
+
+    def rate(self, scope: Scope, message_id: str, rating: Rating | None) -> None:
+        """Store what the owner thinks of an answer. A question's id means its newest one.
+
+        Raises:
+            FencepostError: `answer_missing` besides; the question waits for its first answer.
+        """
+        pointer = self._pointer(scope, message_id)
+        if not self.store.rate(scope, pointer, answer_of(message_id, pointer), rating):
+            raise _absent_answer(message_id, pointer)
+
+    def context(self, scope: Scope, message_id: str, conversation_id: str | None = None) -> AnswerContext:
+        """Return what went into an answer. A question's id means its newest one.
+
+        Args:
+            scope: whose message it is.
+            message_id: the question's or the answer's.
+            conversation_id: where it must stand; None where the message's id is all that is known.
+
+        Raises:
+            FencepostError: `answer_missing` besides; the question waits for its first answer.
+        """
+        pointer = self._pointer(scope, message_id)
+        if conversation_id not in (None, pointer.conversation_id):
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        context = self.store.context(scope, pointer, answer_of(message_id, pointer))
+        if context is None:
+            raise _absent_answer(message_id, pointer)
+        return context
+
+    def _pointer(self, scope: Scope, message_id: str) -> MessagePointer:
+        """Find a message of a conversation that is still there: an erasure removes pointers after it."""
+        pointer = _found(self.store.pointer(scope, message_id))
+        self.get(scope, pointer.conversation_id)
+        return pointer
+
+
+def answer_of(message_id: str, pointer: MessagePointer) -> str | None:
+    """Return the id where it is an answer's; None where it is the question's own."""
+    return None if message_id == pointer.message_id else message_id
+
+
+def _absent_answer(message_id: str, pointer: MessagePointer) -> FencepostError:
+    """A question without an answer can wait for one. An answer that is not there is nothing at all."""
+    return FencepostError(ErrorCode.NOT_FOUND if answer_of(message_id, pointer) else ErrorCode.ANSWER_MISSING)
+
+
+def _found[T](value: T | None) -> T:
+    if value is None:
+        raise FencepostError(ErrorCode.NOT_FOUND)
+    return value

@@ -1,0 +1,185 @@
+"""A section taken apart into units: the smallest stretches that a piece may begin or end at, with their lengths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
+from itertools import accumulate, pairwise, zip_longest
+from typing import Final, NamedTuple
+
+from fencepost.documents.domain.chunking.blocks import Block, Kind
+from fencepost.documents.domain.chunking.bounds import Bounds, Ruler
+from fencepost.documents.domain.chunking.outline import Section
+from fencepost.documents.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
+
+_ITEM: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_DEEPEST: Final = 8
+_ROOMY: Final = 16
+"""Characters that a token has at most in anything worth measuring whole."""
+
+
+class Cut(IntEnum):
+    """How well a text can be cut before a unit; the deeper a block or an item is nested, the less."""
+
+    HEADING = 50
+    BLOCK = 40
+    ITEM = 30
+    CLOSE = 20
+    SENTENCE = 15
+    LINE = 10
+    WORD = 5
+
+
+class Unit(NamedTuple):
+    """A stretch of a section.
+
+    Attributes:
+        start, end: in code points of the whole text.
+        body: where its own words begin, behind the headings and the noise above them.
+        cut: how well the text can be cut before it.
+        solid: whether it is a whole code block or table.
+        prose: whether it is made of sentences.
+    """
+
+    start: int
+    end: int
+    body: int
+    tokens: int
+    cut: int
+    solid: bool = False
+    prose: bool = False
+
+
+type _Parts = Iterable[tuple[str, int]]
+
+
+class Units:
+    """Takes the sections of one text apart.
+
+    Args:
+        text: the whole of it.
+        language: BCP 47, for the ends of sentences.
+    """
+
+    def __init__(self, text: str, ruler: Ruler, bounds: Bounds, language: str) -> None:
+        self._text = text
+        self._ruler = ruler
+        self._bounds = bounds
+        self._finer: tuple[Callable[[str], _Parts], ...] = (
+            _items,
+            lambda part: ((words, Cut.SENTENCE) for words in sentences(part, language)),
+            _lines,
+            lambda part: ((words, Cut.WORD) for words in slices(part, max(bounds.aim, LONGEST_GRAPHEME))),
+            lambda part: ((words, Cut.WORD) for words in slices(part, LONGEST_GRAPHEME)),
+        )
+
+    def of(self, section: Section) -> Iterator[Unit]:
+        """Yield the units of a section; they tile it. Headings and noise belong to the first unit below them."""
+        above: list[Block] = []
+        last: Unit | None = None
+        for block, below in zip_longest(section.blocks, section.blocks[1:]):
+            if block.kind in (Kind.HEADING, Kind.NOISE) or self._introduces(block, below):
+                above.append(block)
+                continue
+            if last:
+                yield last
+            *whole, last = self._with(above, block)
+            yield from whole
+            above = []
+        yield from self._ending(last, above)
+
+    def _introduces(self, block: Block, below: Block | None) -> bool:
+        """Tell whether a block is a few words above the code or table that they speak of."""
+        if not below or below.kind is not Kind.SOLID or not below.close or block.kind is not Kind.PROSE:
+            return False
+        return self._measured(block.start, block.end, 0, self._bounds.least).tokens < self._bounds.least
+
+    def _with(self, above: Sequence[Block], block: Block) -> Iterator[Unit]:
+        """Yield the units of a block; the first begins with what stands above it, where there is room."""
+        over = self._over(above)
+        if over and over.tokens > self._bounds.aim:
+            yield from self._exploded(over)
+            over = None
+        units = self._block(block, _cut(block), over.tokens if over else 0)
+        if over:
+            yield from self._headed(over, next(units))
+        yield from units
+
+    def _headed(self, over: Unit, first: Unit) -> Iterator[Unit]:
+        together = first._replace(start=over.start, tokens=over.tokens + first.tokens, cut=over.cut)
+        most = self._bounds.whole if first.solid else self._bounds.most
+        yield from (together,) if together.tokens <= most else (over, first)
+
+    def _ending(self, last: Unit | None, above: Sequence[Block]) -> Iterator[Unit]:
+        """Yield the last unit, and what is below it: noise, or headings of a section without a body."""
+        over = self._over(above)
+        if last and over and last.tokens + over.tokens <= self._bounds.most:
+            yield last._replace(end=over.end, tokens=last.tokens + over.tokens)
+            return
+        if last:
+            yield last
+        if over:
+            yield from self._exploded(over)
+
+    def _over(self, above: Sequence[Block]) -> Unit | None:
+        if not above:
+            return None
+        return self._measured(above[0].start, above[-1].end, _cut(above[0]), self._bounds.most)
+
+    def _block(self, block: Block, cut: int, over: int) -> Iterator[Unit]:
+        most = self._bounds.whole if block.kind is Kind.SOLID else self._bounds.most
+        unit = self._measured(block.start, block.end, cut, most)
+        if block.kind is Kind.SOLID and unit.tokens <= self._bounds.whole:
+            yield unit._replace(solid=True)
+        elif block.kind is Kind.SOLID:
+            yield from self._finest(unit, 2)
+        elif unit.tokens + over <= self._bounds.most:
+            yield unit._replace(prose=True)
+        else:
+            yield from (part._replace(prose=True) for part in self._finest(unit, 0))
+
+    def _exploded(self, unit: Unit) -> Iterator[Unit]:
+        return iter((unit,)) if unit.tokens <= self._bounds.most else self._finest(unit, 2)
+
+    def _finest(self, unit: Unit, finer: int) -> Iterator[Unit]:
+        """Cut a unit by the first means that does; cut what is still too long by the next."""
+        start = unit.start
+        for text, cut in self._finer[finer](self._text[unit.start : unit.end]):
+            part = self._measured(start, start + len(text), unit.cut if start == unit.start else cut, self._bounds.most)
+            start = part.end
+            if part.tokens <= self._bounds.most or finer + 1 == len(self._finer):
+                yield part
+            else:
+                yield from self._finest(part, finer + 1)
+
+    def _measured(self, start: int, end: int, cut: int, most: int) -> Unit:
+        # What is so long is cut in any case, and then measured by the part.
+        if end - start > _ROOMY * most:
+            return Unit(start, end, start, self._bounds.whole + 1, cut)
+        return Unit(start, end, start, self._ruler.tokens(self._text[start:end]), cut)
+
+
+def _cut(block: Block) -> int:
+    if block.kind is Kind.HEADING:
+        return Cut.HEADING - block.level
+    return Cut.CLOSE if block.close else Cut.BLOCK - _depth(block.indent)
+
+
+def _depth(indent: int) -> int:
+    return min(indent // 2, _DEEPEST)
+
+
+def _items(text: str) -> _Parts:
+    """Return the items of a list with all that stands below each; the text itself where it is none."""
+    found = lines(text)
+    offsets = [0, *accumulate(map(len, found))]
+    cuts = {
+        offsets[n]: Cut.ITEM - _depth(len(match[1])) for n, line in enumerate(found) if (match := _ITEM.match(line))
+    }
+    starts = sorted({0, *cuts})
+    return ((text[start:end], cuts.get(start, Cut.ITEM)) for start, end in pairwise([*starts, len(text)]))
+
+
+def _lines(text: str) -> _Parts:
+    return ((line, Cut.LINE) for line in lines(text))

@@ -1,0 +1,1 @@
+"""HTTP fetching of documents from untrusted hosts."""

@@ -1,0 +1,57 @@
+"""Reads what is written in text, Markdown and PDF files that anybody uploaded."""
+
+from __future__ import annotations
+
+from typing import override
+
+from fencepost.conversations.domain.attachments import MAX_PAGES, MAX_TEXT_CHARACTERS, PDF
+from fencepost.conversations.ports import TextExtractor
+from fencepost.documents.readers import pdf_worker
+from fencepost.documents.readers.bounded_child import ChildFailed, ChildTooLarge, read_in_child
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.text.normal import normalise
+
+SECONDS = 30.0
+"""For a whole PDF. Hundreds of pages take a few."""
+
+
+class FileText(TextExtractor):
+    """Implements `fencepost.conversations.ports.TextExtractor`.
+
+    Args:
+        seconds: after which a PDF counts as unreadable.
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+
+    @override
+    def text(self, content: bytes, content_type: str) -> str:
+        read = self._pdf(content) if content_type == PDF else _plain(content)
+        if len(read) > MAX_TEXT_CHARACTERS:
+            raise FencepostError(ErrorCode.ATTACHMENT_TOO_LARGE)
+        text = normalise(read).strip()
+        if not text:
+            raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE)
+        if len(text) > MAX_TEXT_CHARACTERS:
+            raise FencepostError(ErrorCode.ATTACHMENT_TOO_LARGE)
+        return text
+
+    def _pdf(self, content: bytes) -> str:
+        try:
+            return read_in_child(pdf_worker, content, self._seconds, MAX_PAGES, MAX_TEXT_CHARACTERS)
+        except ChildFailed:
+            raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE) from None
+        except ChildTooLarge:
+            raise FencepostError(ErrorCode.ATTACHMENT_TOO_LARGE) from None
+
+
+def _plain(content: bytes) -> str:
+    """Read UTF-8. A NUL stands in no text, and in most files of other kinds."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE) from None
+    if "\0" in text:
+        raise FencepostError(ErrorCode.ATTACHMENT_UNREADABLE)
+    return text

@@ -1,0 +1,229 @@
+"""Writes Markdown from the elements of a page, as they open and close. What a page says cannot add structure to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Final
+
+from fencepost.kernel.text.normal import legible
+
+_HEADINGS: Final = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
+_LISTS: Final = frozenset({"ol", "ul"})
+_NESTING: Final = frozenset({"blockquote", "li"}) | _LISTS
+_CELLS: Final = frozenset({"td", "th"})
+_CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
+_INLINE: Final = frozenset({"a", "br", "img"}) | _CODE
+_BLOCKS: Final = (
+    frozenset({"address", "article", "aside", "body", "caption", "center", "dd", "details", "div", "dl", "dt"})
+    | frozenset({"fieldset", "figcaption", "figure", "form", "header", "hgroup", "hr", "main", "p", "pre", "section"})
+    | frozenset({"summary", "table"})
+    | frozenset(_HEADINGS)
+    | _NESTING
+)
+_MOST_INDENTS: Final = 8
+"""Deeper lists and quotations are written at this depth: an indent for each level would be quadratic."""
+_ADDRESS: Final = re.compile(r"(?:(?:https?:|mailto:|tel:|[/?.])\S*|[^\s:#]+)", re.IGNORECASE)
+_ENCODED: Final = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
+_ANCHORS: Final = frozenset({"", "#", "¶", "§", "🔗", "\u200b"})
+_LANGUAGE: Final = re.compile(r"\b(?:language|lang|highlight-source)-([\w+#-]{1,40})")
+# What would be a heading, a fence, a rule, a table or a quotation at the start of a line.
+_STRUCTURE: Final = re.compile(r"(?=#{1,6}\s|`{3}|~{3}|-{3}|={3}|\*{3}|_{3}|\||>)")
+_BACKTICKS: Final = re.compile(r"`{3,}")
+_BREAK: Final = "\x00"
+
+type Attributes = Mapping[str, str | None]
+
+
+class MarkdownWriter:
+    """One page on its way into Markdown."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._words: list[str] = []
+        self._links: list[int] = []
+        self._mark = ""
+        self._indents: list[str] = []
+        self._counters: list[int | None] = []
+        self._last_indent, self._tight = "", False
+        self._rows: list[list[str]] = []
+        self._tables = 0
+        self._pre = 0
+        self._language = ""
+
+    def text(self) -> str:
+        """Return what was written; empty where nothing was."""
+        self._end_block()
+        return "\n".join(self._lines).strip("\n")
+
+    def say(self, words: str) -> None:
+        """Add words to the block that is open."""
+        self._words.append(legible(words.replace(_BREAK, "")))
+
+    def open(self, tag: str, attributes: Attributes) -> None:
+        """Begin an element."""
+        if tag in _INLINE:
+            self._open_inline(tag, attributes)
+        elif self._tables and tag != "table":
+            self._open_in_table(tag)
+        elif tag in _BLOCKS:
+            self._open_block(tag)
+        if self._pre and (match := _LANGUAGE.search(attributes.get("class") or "")):
+            self._language = match[1]
+
+    def close(self, tag: str, attributes: Attributes) -> None:
+        """End an element."""
+        if tag in _INLINE:
+            self._close_inline(tag, attributes)
+        elif tag == "table":
+            self._end_table()
+        elif self._tables:
+            self._close_in_table(tag)
+        elif tag in _BLOCKS:
+            self._close_block(tag)
+
+    def _open_inline(self, tag: str, attributes: Attributes) -> None:
+        match tag:
+            case "br":
+                self._words.append("\n" if self._pre else _BREAK)
+            case "img":
+                self._words.append(f" {attributes.get('alt') or ''} ")
+            case "a":
+                self._links.append(len(self._words))
+            case _:
+                self._words.append("" if self._pre else "`")
+
+    def _close_inline(self, tag: str, attributes: Attributes) -> None:
+        if tag in _CODE:
+            self._words.append("" if self._pre else "`")
+        elif tag == "a" and self._links:
+            self._end_link(self._links.pop(), (attributes.get("href") or "").strip().translate(_ENCODED))
+
+    def _end_link(self, start: int, address: str) -> None:
+        written = "".join(self._words[start:])
+        words = _line(written)
+        if address.startswith("#") and words in _ANCHORS:
+            del self._words[start:]
+        elif words and not self._pre and _ADDRESS.fullmatch(address):
+            label = words.replace("[", "(").replace("]", ")")
+            before, after = (" " if end.isspace() else "" for end in (written[0], written[-1]))
+            self._words[start:] = [f"{before}[{label}]({address}){after}"]
+
+    def _open_block(self, tag: str) -> None:
+        if not self._tables:
+            self._end_block()
+        if tag == "table":
+            self._tables += 1
+        elif tag == "pre":
+            self._pre, self._language = self._pre + 1, ""
+        elif tag == "hr":
+            self._put("***")
+        elif tag in _HEADINGS:
+            self._mark = _HEADINGS[tag]
+        elif tag in _NESTING:
+            self._nest(tag)
+
+    def _nest(self, tag: str) -> None:
+        if tag in _LISTS:
+            self._counters.append(1 if tag == "ol" else None)
+        elif tag == "blockquote":
+            self._indents.append("> ")
+        else:
+            self._mark = self._item_mark()
+            self._indents.append(" " * len(self._mark))
+
+    def _item_mark(self) -> str:
+        number = self._counters[-1] if self._counters else None
+        if number is None:
+            return "- "
+        self._counters[-1] = number + 1
+        return f"{number}. "
+
+    def _close_block(self, tag: str) -> None:
+        self._end_block()
+        if tag == "pre":
+            self._pre -= 1
+        elif tag in _LISTS:
+            self._counters.pop()
+            self._tight = self._tight and bool(self._counters)
+        elif tag in _NESTING:
+            self._indents.pop()
+        if tag == "li" or tag in _HEADINGS:
+            self._mark = ""
+
+    def _end_block(self) -> None:
+        written, self._words = "".join(self._words), []
+        # A link around blocks is around each of them; the last gets its address.
+        self._links = [0] * len(self._links)
+        if self._pre:
+            self._put_code(written.replace("\r", "").strip("\n"))
+            return
+        parts = [_line(written)] if self._mark.startswith("#") else map(_line, written.split(_BREAK))
+        if lines := [_inert(part) for part in parts if part]:
+            self._put("\n".join(lines))
+
+    def _put_code(self, code: str) -> None:
+        if not code.isspace() and code:
+            fence = "`" * max(map(len, ["``", *_BACKTICKS.findall(code)])) + "`"
+            self._put(f"{fence}{self._language}\n{code}\n{fence}")
+
+    def _put(self, block: str) -> None:
+        """Write a block: its first line behind the mark, all others as deep as that."""
+        indent = "".join(self._indents[:_MOST_INDENTS])
+        is_item = bool(self._mark) and not self._mark.startswith("#")
+        first = indent.removesuffix(" " * len(self._mark)) if is_item else indent
+        head, *rest = block.split("\n")
+        if self._lines and not (is_item and self._tight):
+            self._lines.append(_shared(self._last_indent, indent).rstrip())
+        self._lines.extend([f"{first}{self._mark}{head}", *(f"{indent}{line}".rstrip() for line in rest)])
+        self._mark, self._tight, self._last_indent = "", is_item, indent
+
+    def _open_in_table(self, tag: str) -> None:
+        if self._tables > 1 or tag in _BLOCKS:
+            self._words.append(" ")
+        elif tag == "tr":
+            self._rows.append([])
+        elif tag in _CELLS:
+            self._words.clear()
+
+    def _close_in_table(self, tag: str) -> None:
+        if self._tables > 1 or tag in _BLOCKS - {"caption"}:
+            self._words.append(" ")
+        elif tag == "caption":
+            self._end_block()
+        elif tag in _CELLS and self._rows:
+            self._rows[-1].append(_line("".join(self._words)))
+            self._words, self._links = [], [0] * len(self._links)
+
+    def _end_table(self) -> None:
+        self._tables -= 1
+        if self._tables:
+            return
+        rows, self._rows, self._words = [row for row in self._rows if any(row)], [], []
+        if max(map(len, rows), default=0) > 1:
+            self._put("\n".join(_table(rows)))
+            return
+        # A table of one column is a layout.
+        for row in rows:
+            self._put(_inert(row[0]))
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    width = max(map(len, rows))
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (escaped[0], ["---"] * width, *escaped[1:])]
+
+
+def _shared(first: str, second: str) -> str:
+    """Return what both begin with."""
+    pairs = zip(first, second, strict=False)
+    return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _line(words: str) -> str:
+    return " ".join(words.replace(_BREAK, " ").split())
+
+
+def _inert(line: str) -> str:
+    return f"\\{line}" if _STRUCTURE.match(line) else line

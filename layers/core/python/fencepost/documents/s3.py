@@ -1,0 +1,112 @@
+"""The last good copy of a site's file in S3, shared by all instances."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fencepost.documents.ports import ArchivedDocument
+from fencepost.kernel.aws.errors import aws_errors
+from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.observability.domain.events import ArchiveFault, DocumentsEvent
+from fencepost.observability.ports import Events
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_TIMEOUT_SECONDS = 1
+_CONFIRMED, _ETAG, _LAST_MODIFIED = "confirmed-at", "etag", "last-modified"
+
+
+def impatient_client() -> S3Client:
+    """Make a client that gives up after a second and never retries: the copy is a convenience, a visitor waits."""
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        config=Config(
+            connect_timeout=_TIMEOUT_SECONDS, read_timeout=_TIMEOUT_SECONDS, retries={"total_max_attempts": 1}
+        ),
+    )
+
+
+class S3DocumentArchive:
+    """The `DocumentArchive` port. A failure is an `archive_failed` event and never ends the turn.
+
+    One object for each address: the text, gzipped; when it was confirmed and its validators are its metadata.
+
+    Args:
+        bucket: the bucket's name.
+        events: where failures go. Their reasons are `read_failed`, `corrupt` and `write_failed`.
+        client: makes the S3 client at the first use, so that a warm or a demo instance never loads the SDK for it.
+    """
+
+    def __init__(self, bucket: str, events: Events, *, client: Callable[[], S3Client] = impatient_client) -> None:
+        self._bucket = bucket
+        self._events = events
+        self._make_client = client
+
+    def load(self, url: str) -> ArchivedDocument | None:
+        """Return the stored copy, or None where there is none that can be read."""
+        try:
+            stored = self._client.get_object(Bucket=self._bucket, Key=_key(url))
+            return _unpacked(stored["Body"].read(), stored["Metadata"])
+        except aws_errors() as error:
+            if not _is_absence(error):
+                self._report("read_failed")
+        except (OSError, EOFError, zlib.error, ValueError, KeyError):
+            self._report("corrupt")
+        return None
+
+    def save(self, url: str, copy: ArchivedDocument) -> None:
+        """Store a copy in place of the one before."""
+        try:
+            self._client.put_object(
+                Bucket=self._bucket,
+                Key=_key(url),
+                Body=gzip.compress(copy.document.text.encode(), compresslevel=1, mtime=0),
+                ContentType="text/plain; charset=utf-8",
+                ContentEncoding="gzip",
+                Metadata=_metadata(copy),
+            )
+        except aws_errors():
+            self._report("write_failed")
+
+    @cached_property
+    def _client(self) -> S3Client:
+        return self._make_client()
+
+    def _report(self, reason: ArchiveFault) -> None:
+        self._events.emit(DocumentsEvent(result="archive_failed", reason=reason))
+
+
+def _is_absence(error: Exception) -> bool:
+    from botocore.exceptions import ClientError
+
+    return isinstance(error, ClientError) and error.response["Error"]["Code"] == "NoSuchKey"
+
+
+def _key(url: str) -> str:
+    return f"documents/{hashlib.sha256(url.encode()).hexdigest()}.txt.gz"
+
+
+def _metadata(copy: ArchivedDocument) -> dict[str, str]:
+    validators = copy.document.validators
+    known = {
+        _CONFIRMED: copy.confirmed_at.astimezone(UTC).isoformat(),
+        _ETAG: validators.etag,
+        _LAST_MODIFIED: validators.last_modified,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _unpacked(body: bytes, metadata: dict[str, str]) -> ArchivedDocument:
+    validators = Validators(metadata.get(_ETAG), metadata.get(_LAST_MODIFIED))
+    document = RawDocument(gzip.decompress(body).decode(), validators)
+    return ArchivedDocument(document, datetime.fromisoformat(metadata[_CONFIRMED]).astimezone(UTC))

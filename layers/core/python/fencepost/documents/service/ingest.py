@@ -1,0 +1,229 @@
+"""A document's way into the index and out of it, as jobs do it. Any of them may end anywhere, and come again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from fencepost.blobs import domain as objects
+from fencepost.blobs.ports import BlobStore
+from fencepost.documents.domain.documents import Document, DocumentState, Origin
+from fencepost.documents.domain.entries import fingerprint
+from fencepost.documents.ports import CorpusStore
+from fencepost.documents.service.document_jobs import changed, document_job, working
+from fencepost.documents.service.sitemaps import Sitemaps
+from fencepost.documents.service.sources import Source, Sources
+from fencepost.documents.service.version_build import Told
+from fencepost.documents.service.versions import Versions, hash_of
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.ports import Clock
+from fencepost.kernel.text.languages import language_of
+from fencepost.kernel.text.links import plain_text
+from fencepost.queue.domain import Job, Purpose
+from fencepost.queue.ports import JobQueue
+from fencepost.retrieval.service.index_errors import Hopeless, index_errors
+
+SLICE: Final = timedelta(seconds=50)
+"""How long a job works before it queues itself again: less than a job may take
+(`fencepost.jobs.handlers.consumer.JOB_SECONDS`)."""
+
+_RAW, _TEXT = "application/octet-stream", "text/plain; charset=utf-8"
+_LASTING = frozenset(
+    {
+        ErrorCode.SOURCE_UNREACHABLE,
+        ErrorCode.SOURCE_EMPTY,
+        ErrorCode.DOCUMENT_UNREADABLE,
+        ErrorCode.DOCUMENT_TOO_LARGE,
+        ErrorCode.DOCUMENT_NOT_UPLOADED,
+    }
+)
+"""What will be the same the next time: the document fails, and what was found of it before is still found."""
+
+
+class _Paused(Exception):
+    """The job's time is over, and its work is not."""
+
+
+def _nothing(_done: int, _of: int) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestService:
+    """Reads documents and puts them into the index.
+
+    Attributes:
+        told: is told of the progress of each document.
+        slice: see `SLICE`.
+    """
+
+    store: CorpusStore
+    blobs: BlobStore
+    sources: Sources
+    versions: Versions
+    sitemaps: Sitemaps
+    queue: JobQueue
+    clock: Clock
+    told: Told = _nothing
+    slice: timedelta = SLICE
+
+    def run(self, scope: Scope, job: Job) -> None:
+        """Bring a document up to date. What is not queued, and not under way, is left alone.
+
+        Raises:
+            FencepostError: `document_busy`, another worker or an admin is at it; `index_unavailable`,
+                `embedder_unavailable` or `conversations_unavailable`. Later may do.
+        """
+        with working(self.store, scope, job.document or "", self.clock):
+            document = self.store.get(scope, job.document or "")
+            if document and document.state in (DocumentState.QUEUED, DocumentState.INDEXING):
+                self._try(scope, document, self.clock() + self.slice)
+
+    def _try(self, scope: Scope, document: Document, until: datetime) -> None:
+        try:
+            with index_errors():
+                self._advance(scope, document, until)
+        except _Paused:
+            self._touch(scope, document.id)
+            self.queue.send([document_job(scope, document.id, Purpose.INGEST, self.clock)])
+        except FencepostError as error:
+            lasting = isinstance(error, Hopeless) or error.code in _LASTING
+            self._note(scope, document.id, error.code, lasting=lasting)
+            if not lasting:
+                raise
+
+    def _advance(self, scope: Scope, document: Document, until: datetime) -> None:
+        resumed = document.next_version > document.version
+        if document.state is DocumentState.QUEUED:
+            document = self._read(scope, document)
+        if document.next_version > document.version:
+            document = self._build(scope, document, self._watched(until), resumed=resumed)
+        if document.state is DocumentState.INDEXING:
+            self.versions.clean(scope, document)
+            self._change(scope, document, replace(document, state=DocumentState.READY, error=None))
+
+    def _read(self, scope: Scope, document: Document) -> Document:
+        """Read a document; where it says something new, store that as its next version, which is then built."""
+        source = self.sources.read(scope, document)
+        text = source.written.text if source else self._text(scope, document, document.version)
+        named = _described(document, source) if source else document
+        if self._is_current(named, text):
+            current = replace(named, state=DocumentState.READY, error=None, checked_at=self.clock())
+            return self._change(scope, document, current)
+        version = document.version + 1
+        self._store(scope, document, version, source, text)
+        begun = replace(named, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
+        return self._change(scope, document, begun)
+
+    def _store(self, scope: Scope, document: Document, version: int, source: Source | None, text: str) -> None:
+        """Store a version's objects. What its address says has not changed moves on from the version before."""
+        raw = source.raw if source else self.blobs.get(scope, objects.document_raw(document.id, document.version))
+        if raw is not None:
+            self.blobs.put(scope, objects.document_raw(document.id, version), raw, _RAW)
+        self.blobs.put(scope, objects.document_text(document.id, version), text.encode(), _TEXT)
+
+    def _is_current(self, document: Document, text: str) -> bool:
+        """Tell whether the version that is found says just this, to the same readers, and nothing is left to clean.
+
+        A sitemap is followed each time: its pages may lack what it told them.
+        """
+        if document.origin is Origin.SITEMAP:
+            return False
+        entry = fingerprint(document, self.versions.embedder.model.name)
+        settled = document.version == document.next_version > 0
+        return settled and (document.content_hash, document.entry) == (hash_of(text), entry)
+
+    def _build(self, scope: Scope, document: Document, told: Told, *, resumed: bool) -> Document:
+        text = self._text(scope, document, document.next_version)
+        if document.origin is Origin.SITEMAP:
+            self.sitemaps.follow(scope, document, text)
+            return self.versions.switch(scope, document, text, 0)
+        return self.versions.build(scope, document, text, told, resumed=resumed)
+
+    def _text(self, scope: Scope, document: Document, version: int) -> str:
+        text = self.blobs.get(scope, objects.document_text(document.id, version))
+        if text is None:
+            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
+        return text.decode()
+
+    def _watched(self, until: datetime) -> Told:
+        def told(done: int, of: int) -> None:
+            self.told(done, of)
+            if done < of and self.clock() >= until:
+                raise _Paused
+
+        return told
+
+    def _change(self, scope: Scope, before: Document, after: Document) -> Document:
+        return changed(self.store, scope, before, after, self.clock)
+
+    def _touch(self, scope: Scope, document_id: str) -> None:
+        """Say that the work goes on, so that the schedule does not take it for stuck."""
+        with suppress(FencepostError):
+            if document := self.store.get(scope, document_id):
+                self._change(scope, document, document)
+
+    def _note(self, scope: Scope, document_id: str, code: ErrorCode, *, lasting: bool) -> None:
+        """Let an admin see what stands in the way. The row is read anew: the work may have changed it."""
+        with suppress(FencepostError):
+            document = self.store.get(scope, document_id)
+            if document and document.state is DocumentState.REMOVED:
+                return
+            if document and lasting:
+                failed = replace(document, state=DocumentState.FAILED, checked_at=self.clock())
+                self._change(scope, document, replace(failed, error=code))
+            elif document and code is not ErrorCode.DOCUMENT_BUSY:
+                self._change(scope, document, replace(document, error=code))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalService:
+    """Takes removed documents away: the entries first, then the rows that know them, and the document's own at last."""
+
+    store: CorpusStore
+    blobs: BlobStore
+    versions: Versions
+    sitemaps: Sitemaps
+    clock: Clock
+
+    def run(self, scope: Scope, job: Job) -> None:
+        """Remove all that there is of a document that was removed.
+
+        Raises:
+            FencepostError: `document_busy`; `index_unavailable`, also where the index still lists entries; or
+                `conversations_unavailable`. Later may do.
+        """
+        with working(self.store, scope, job.document or "", self.clock):
+            document = self.store.get(scope, job.document or "")
+            if document and document.state is DocumentState.REMOVED:
+                with index_errors():
+                    self._remove(scope, document)
+
+    def _remove(self, scope: Scope, document: Document) -> None:
+        if document.origin is Origin.SITEMAP:
+            self.sitemaps.leave(scope, document)
+        for rows in self.versions.rows.pages(scope, document.id):
+            self.versions.rows.drop(scope, document.id, rows)
+        if self.versions.rows.remove_entries(scope, document.id, frozenset()):
+            # The index may show for a while what it has removed: it is asked again before anything is forgotten.
+            raise FencepostError(ErrorCode.INDEX_UNAVAILABLE)
+        self.versions.forget(scope, document.id)
+        self.blobs.delete(scope, objects.document(document.id))
+        self.store.remove(scope, document.id)
+
+
+def _described(document: Document, source: Source) -> Document:
+    """Return a document with what its source says. A title and a language that it has are kept."""
+    written = source.written
+    return replace(
+        document,
+        kind=source.kind,
+        title=document.title or plain_text(written.title) or document.source or document.id,
+        language=document.language or written.language or language_of(written.text),
+        size_bytes=len(source.raw),
+        etag=source.validators.etag or "",
+        modified=source.validators.last_modified or "",
+    )

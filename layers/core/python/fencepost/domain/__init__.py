@@ -1,1 +1,0 @@
-"""Rules without I/O: plain typed values and pure functions. Nothing in here knows AWS, HTTP or the clock."""

@@ -1,0 +1,111 @@
+"""Organisations and their sites: what an admin sets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.origins import Origin
+from fencepost.kernel.money import Caps
+
+SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""What a site's public key looks like: an organisation's id, a hyphen and a site's id fit in."""
+
+MEMORY_TOKENS: Final = 4_000
+"""Of what was said in other conversations, where nothing else is set."""
+
+type FactPolicy = Literal["off", "propose", "trust"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerBudgets:
+    """Counted tokens (docs/adr/0004) that each layer of a prompt may take, and where an answer is cut.
+
+    Attributes:
+        facts_tokens: pinned facts of site and owner together; writing more than this is refused.
+        memory_tokens: messages of the owner's other conversations, as far as they are found.
+        messages: most earlier messages in a prompt, whatever their size.
+    """
+
+    facts_tokens: int = 8_000
+    summary_tokens: int = 8_000
+    history_tokens: int = 16_000
+    documents_tokens: int = 60_000
+    max_output_tokens: int = 1_024
+    messages: int = 40
+    memory_tokens: int = MEMORY_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long conversations are kept.
+
+    Attributes:
+        days: days after which a message is removed; 0 keeps it until it is erased.
+        rows: newest messages of a conversation that stay in the table; older ones move to S3.
+    """
+
+    days: int = 0
+    rows: int = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One website of an organisation.
+
+    Attributes:
+        id: unique in the organisation, e.g. `docs`.
+        key: public, globally unique; the widget names it.
+        origins: pages that may use the site's key, besides the deployment's own list.
+        budgets: left as they are by default, the deployment's.
+        product_prompt: what the model is told about the product, after the standing rules.
+        model: of the price table; empty uses the deployment's.
+        caps: the site's own, under the deployment's; None leaves only those.
+        documents_url: the site whose `llms-full.txt` answers draw on; empty uses the deployment's.
+        facts: whether facts are proposed in the background, and whether they are used unapproved.
+        own_facts: those that the site pins for everybody who chats on it, and before them the newest of those that it
+            pinned once, so that what an old answer rests on can still be told.
+        version: raised with every change.
+    """
+
+    org: str
+    id: str
+    key: str
+    origins: tuple[Origin, ...] = ()
+    product_prompt: str = ""
+    model: str = ""
+    budgets: LayerBudgets = LayerBudgets()
+    caps: Caps | None = None
+    retention: Retention = Retention()
+    documents_url: str = ""
+    facts: FactPolicy = "off"
+    own_facts: tuple[Fact, ...] = ()
+    active: bool = True
+    version: int = 0
+
+    @property
+    def pinned_facts(self) -> tuple[Fact, ...]:
+        """What the site says in each of its prompts, in the order in which its admin wrote it."""
+        return tuple(fact for fact in self.own_facts if fact.state is FactState.PINNED)
+
+    def budgets_over(self, deployment: LayerBudgets) -> LayerBudgets:
+        """Return the budgets that hold: the deployment's where the site sets none."""
+        return deployment if self.budgets == LayerBudgets() else self.budgets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organisation:
+    """A tenant.
+
+    Attributes:
+        default_site: id of the site that members chat on unless they name another; empty before there is one.
+        allows_carry: whether approved summaries may leave for, and come from, another organisation.
+    """
+
+    id: str
+    name: str = ""
+    default_site: str = ""
+    allows_carry: bool = False
+    version: int = 0

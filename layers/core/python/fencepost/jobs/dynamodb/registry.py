@@ -1,0 +1,50 @@
+"""The roll of organisations, in the directory's table, and how far a round of them has come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, override
+from urllib.parse import unquote
+
+from fencepost.identity import rows as keys
+from fencepost.jobs import rows as jobs_rows
+from fencepost.jobs.ports import OrganisationRoll
+from fencepost.kernel.aws.client import OneTable, store_errors
+from fencepost.kernel.aws.reading import get_row, query_pages
+from fencepost.kernel.aws.rows import attribute, plain
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.paging import Page
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
+
+_DONE = "done"
+
+
+class DynamoDbRoll(OneTable, OrganisationRoll):
+    """Implements `fencepost.jobs.ports.OrganisationRoll` in two partitions of the directory's table."""
+
+    @override
+    def page(self, *, after: str | None, limit: int) -> Page[str]:
+        request: QueryInputTypeDef = {
+            "TableName": self._table,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": attribute(keys.ROLL)},
+            "Limit": limit,
+        }
+        if after is not None:
+            request["ExclusiveStartKey"] = keys.roll_row(after)
+        page = next(query_pages(self._client(), request))
+        found = tuple(unquote(item["sk"]["S"]) for item in page["Items"])
+        return Page(found, found[-1] if found and "LastEvaluatedKey" in page else None)
+
+    @override
+    def last_done(self) -> str | None:
+        row = get_row(self._client(), self._table, jobs_rows.round_row()) or {}
+        return plain(row[_DONE]) if _DONE in row else None
+
+    @override
+    def done(self, org: str) -> None:
+        try:
+            self._client().put_item(TableName=self._table, Item=jobs_rows.round_row() | {_DONE: attribute(org)})
+        except store_errors():
+            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None

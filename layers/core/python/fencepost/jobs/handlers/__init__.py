@@ -1,0 +1,1 @@
+"""Lambda handlers of queue, stream and schedule."""

@@ -1,0 +1,1 @@
+"""AWS: sessions, tables, S3 and secrets."""

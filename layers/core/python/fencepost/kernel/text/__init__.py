@@ -1,0 +1,1 @@
+"""Text: normalisation, languages, links and Markdown lines."""

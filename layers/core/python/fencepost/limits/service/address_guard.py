@@ -1,0 +1,45 @@
+"""The per-address limits, before anything that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.ports import Clock
+from fencepost.kernel.windows import Window
+from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.ports import AddressLimiter
+from fencepost.observability.domain.events import AddressGuardEvent
+from fencepost.observability.ports import Events
+
+_WINDOWS: Mapping[ErrorCode, Window] = MappingProxyType(
+    {ErrorCode.RATE_LIMITED_MINUTE: Window.MINUTE, ErrorCode.RATE_LIMITED_DAY: Window.DAY}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressGuard:
+    """Lets an address pass while it is within its limits."""
+
+    limiter: AddressLimiter
+    limits: RateLimits
+    events: Events
+    clock: Clock
+
+    def admit(self, find_address: Callable[[], str]) -> None:
+        """Count one request.
+
+        Args:
+            find_address: returns the client's canonical address; where it fails the guard fails closed.
+
+        Raises:
+            FencepostError: of the limiter or of `find_address`; an event says so.
+        """
+        try:
+            self.limiter.admit(find_address(), self.limits, self.clock())
+        except FencepostError as error:
+            window = _WINDOWS.get(error.code)
+            self.events.emit(AddressGuardEvent(decision="denied" if window else "failed_closed", window=window))
+            raise

@@ -1,0 +1,169 @@
+"""Block leasing: a ledger that takes permits from the store several at a time and settles them in memory.
+
+The day's item bears about 1,000 writes a second, and a turn makes two. A lease makes two for a whole block
+(docs/adr/0005). What is leased counts as committed until it is closed, so the caps hold whatever happens to the
+instance: a crash leaves its block counted as spent.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import override
+
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.limits.domain.ledger import Closing, Lease, Reservation, utc_day
+from fencepost.limits.ports import BlockLedger, Ledger
+
+LEASE_LIFETIME = timedelta(seconds=10)
+"""How long a lease serves. A cap lowered elsewhere binds here within this time; one lowered here, at once."""
+
+MAX_BLOCK = 100
+"""Permits of one lease at most. Closing one names each call still under way, and an update expression of DynamoDB's has
+no more than 4 KB and 300 operators (docs.aws.amazon.com, "Quotas in Amazon DynamoDB")."""
+
+
+class LeasingLedger(Ledger):
+    """Implements `fencepost.limits.ports.Ledger` over a `BlockLedger`. Safe in threads.
+
+    A lease serves until it is used up, its time or its day ends, the caps change, or a call needs more money than it
+    has left. A block is at most twice what the lease before it used, so that an instance that is rarely asked leases
+    one permit at a time and strands none while it is frozen.
+
+    Args:
+        store: where blocks come from.
+        block: the most permits of one lease; more than `MAX_BLOCK` count as that.
+        lifetime: how long a lease serves.
+    """
+
+    def __init__(self, store: BlockLedger, block: int, lifetime: timedelta = LEASE_LIFETIME) -> None:
+        self._store = store
+        self._block = min(block, MAX_BLOCK)
+        self._lifetime = lifetime
+        self._lock = Lock()
+        self._latest: _Running | None = None
+        self._running: list[_Running] = []
+        self._unclosed: list[tuple[Lease, Closing]] = []
+
+    @override
+    def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
+        """The call's number is near the true one: unused permits go back."""
+        with self._lock:
+            serving = (lease for lease in self._running if lease.serves(amount, caps, now))
+            return (next(serving, None) or self._renew(amount, caps, now)).take(amount)
+
+    @override
+    def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
+        """A reservation that outlived its lease is settled in the store."""
+        if actual < 0:
+            raise ValueError("negative cost")
+        with self._lock:
+            running = next((lease for lease in self._running if lease.settle(reservation, actual)), None)
+            if running is None:
+                self._end([])
+                self._store.settle(reservation, actual)
+            elif running.must_close:
+                self._end([running])
+
+    @override
+    def cancel(self, reservation: Reservation) -> None:
+        """A reservation that outlived its lease is cancelled in the store."""
+        with self._lock:
+            running = next((lease for lease in self._running if lease.cancel(reservation)), None)
+            if running is None:
+                self._end([])
+                self._store.cancel(reservation)
+            elif running.must_close:
+                self._end([running])
+
+    def close(self) -> None:
+        """Give back whatever is not in use, e.g. before the process ends.
+
+        Raises:
+            FencepostError: `ledger_unavailable`; the next call tries again.
+        """
+        with self._lock:
+            self._end(list(self._running))
+
+    def _renew(self, amount: MicroDollars, caps: Caps, now: datetime) -> _Running:
+        # One that is used up goes on until its calls are settled, and then closes with one write for all of them.
+        self._end([lease for lease in self._running if lease.has_permits or lease.is_over(now)])
+        permits = min(self._block, self._latest.next_block(now)) if self._latest else 1
+        lease = self._store.lease(permits, amount, caps, now)
+        self._latest = _Running(lease, caps, now, self._lifetime)
+        self._running.append(self._latest)
+        return self._latest
+
+    def _end(self, leases: list[_Running]) -> None:
+        for ended in leases:
+            self._running.remove(ended)
+            self._unclosed.append((ended.lease, ended.closing()))
+        # Kept until the store has them: what a failure leaves here is closed with the next call.
+        while self._unclosed:
+            self._store.close(*self._unclosed[0])
+            del self._unclosed[0]
+
+
+class _Running:
+    """A lease in use."""
+
+    def __init__(self, lease: Lease, caps: Caps, taken: datetime, lifetime: timedelta) -> None:
+        self.lease = lease
+        self._caps = caps
+        self._expires = taken + lifetime
+        self._stale = self._expires + lifetime
+        self._permits = lease.permits
+        self._money: int = lease.money
+        self._returned = 0
+        self._spent = 0
+        self._open: dict[str, Reservation] = {}
+
+    @property
+    def has_permits(self) -> bool:
+        return self._permits > 0
+
+    @property
+    def must_close(self) -> bool:
+        # Calls that cost more than was set aside are more than the store knows of: it must learn of them at once.
+        return self._money < 0 or not (self._permits or self._open)
+
+    def is_over(self, now: datetime) -> bool:
+        return now >= self._expires or utc_day(now) != self.lease.day
+
+    def serves(self, amount: MicroDollars, caps: Caps, now: datetime) -> bool:
+        return self.has_permits and self._money >= amount and caps == self._caps and not self.is_over(now)
+
+    def take(self, amount: MicroDollars) -> Reservation:
+        index = self.lease.permits - self._permits
+        call_id, number = f"{self.lease.id}.{index}", self.lease.first_call + index
+        reservation = Reservation(call_id, self.lease.day, amount, number, self.lease.committed)
+        self._permits -= 1
+        self._money -= amount
+        self._open[reservation.id] = reservation
+        return reservation
+
+    def settle(self, reservation: Reservation, actual: MicroDollars) -> bool:
+        if self._open.pop(reservation.id, None) is None:
+            return False
+        self._money += reservation.amount - actual
+        self._spent += actual
+        return True
+
+    def cancel(self, reservation: Reservation) -> bool:
+        if self._open.pop(reservation.id, None) is None:
+            return False
+        self._money += reservation.amount
+        self._returned += 1
+        return True
+
+    def next_block(self, now: datetime) -> int:
+        """Return how many permits the lease after this one may have: it grows while leases are used up in time."""
+        used = self.lease.permits - self._permits
+        if now >= self._stale:
+            return 1
+        return max(1, used if now >= self._expires else 2 * used)
+
+    def closing(self) -> Closing:
+        # What came back is not given out again: a call's id and number are made of its place in the lease.
+        unused = self._permits + self._returned
+        return Closing(unused, self._money, MicroDollars(self._spent), tuple(self._open.values()))

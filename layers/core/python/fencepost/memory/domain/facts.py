@@ -1,0 +1,222 @@
+"""What may become of facts: written by people, proposed by jobs, and kept when something else takes their place.
+
+Every change is worked out from the facts as they are, and stored all or none. Whoever pins a fact vouches for it, so a
+job never takes the place of what a person pinned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import count
+
+from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Site
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.text.normal import fold, squeeze
+from fencepost.memory.domain.excerpts import FACT_FENCE_TOKENS
+from fencepost.model.domain.token_counts import count_tokens
+
+MAX_PINNED = 32
+"""Pinned facts of one owner, or of one site. Changing each of an owner's is 96 writes: DynamoDB takes 100 in a
+transaction.
+"""
+MAX_SITE_SUPERSEDED = 32
+"""Superseded facts that a site keeps: they stand in its own row, which is read for every turn."""
+MAX_PROPOSED = 32
+MAX_CHARACTERS = 500
+"""Unicode code points of one fact, counted after trimming."""
+MAX_WRITTEN = 96
+"""Writes of one change: one for each fact, and another for each that changes its state."""
+
+_ID_CHARACTERS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFact:
+    """A fact as its owner writes it, normalised and trimmed. `id` names the fact whose place it takes or keeps."""
+
+    text: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFact:
+    """A fact as a job drew it from messages; `replaces` is the id of one that it contradicts, if it does."""
+
+    id: str
+    text: str
+    provenance: tuple[str, ...]
+    replaces: str | None = None
+
+
+def fact_tokens(text: str) -> int:
+    """Return an upper bound on what a fact adds to a prompt, its fence included."""
+    return count_tokens(text) + FACT_FENCE_TOKENS
+
+
+def owners_room(site: Site) -> int:
+    """Return the counted tokens that an owner's pinned facts may take beside those of the site."""
+    return max(0, site.budgets.facts_tokens - _total(site.pinned_facts))
+
+
+def pinned_by_site(site: Site, texts: Sequence[str], now: datetime, budget: int) -> tuple[Fact, ...]:
+    """Return all facts of a site, superseded ones first, once it pins exactly these texts.
+
+    An id follows from the site and the text: what is pinned again, or by two admins at once, is the same fact.
+
+    Args:
+        site: with the facts that it has.
+        texts: normalised and trimmed.
+        now: when they are pinned.
+        budget: counted tokens that the site's pinned facts may take.
+
+    Raises:
+        FencepostError: `facts_too_large`; more than `MAX_PINNED` or more than `budget` counted tokens.
+    """
+    known = {fact.id: fact for fact in site.own_facts}
+    pinned = {fact.id: fact for fact in (_of_site(site, text, now) for text in texts)}
+    _require_room(list(pinned.values()), budget)
+    kept = [replace(known.get(fact.id, fact), state=FactState.PINNED) for fact in pinned.values()]
+    old = [replace(fact, state=FactState.SUPERSEDED) for fact in site.own_facts if fact.id not in pinned]
+    return (*old[-MAX_SITE_SUPERSEDED:], *kept)
+
+
+def _of_site(site: Site, text: str, now: datetime) -> Fact:
+    name = hashlib.sha256("\0".join((site.org, site.id, text)).encode()).hexdigest()[:_ID_CHARACTERS]
+    return Fact(id=name, text=text, state=FactState.PINNED, pinned_by="site", created_at=now)
+
+
+def rewritten(
+    current: Sequence[Fact], wanted: Sequence[WantedFact], new_ids: Iterator[str], now: datetime, budget: int
+) -> list[Fact]:
+    """Return what changes so that exactly the wanted facts are pinned.
+
+    A pinned fact that is not wanted any more is superseded. Any fact whose id comes with another text is superseded by
+    the new one. A proposal with a wanted text is approved, and keeps its provenance.
+
+    Raises:
+        FencepostError: `facts_too_large`; more than `MAX_PINNED` or more than `budget` counted tokens.
+    """
+    book = _Book(current)
+    # A microsecond apart, so that they are listed in the order in which they were written.
+    moments = (now + timedelta(microseconds=place) for place in count())
+    kept = [book.place(fact, new_ids, moment) for fact, moment in zip(_distinct(wanted), moments, strict=False)]
+    _require_room(kept, budget)
+    kept_ids = {fact.id for fact in kept}
+    dropped = [
+        replace(fact, state=FactState.SUPERSEDED, superseded_by=book.successors.get(fact.id))
+        for fact in current
+        if fact.id not in kept_ids and (_is_pinned(fact) or fact.id in book.successors)
+    ]
+    return [*(fact for fact in kept if fact not in current), *dropped]
+
+
+def approved(current: Sequence[Fact], fact_id: str, budget: int, replaces: str | None = None) -> list[Fact]:
+    """Return what changes so that the owner vouches for a proposal, or for what a job pinned by itself.
+
+    Args:
+        current: pinned and proposed facts.
+        fact_id: the one to approve.
+        budget: counted tokens that all pinned facts may take.
+        replaces: id of a pinned fact whose place it takes.
+
+    Raises:
+        FencepostError: `not_found` where one of the two is not there; `facts_too_large` where it does not fit.
+    """
+    chosen = replace(_named(current, fact_id), state=FactState.PINNED, pinned_by="owner")
+    old = [superseded(_pinned(current, replaces), chosen)] if replaces and replaces != fact_id else []
+    gone = {fact_id, *(fact.id for fact in old)}
+    _require_room([*(fact for fact in current if _is_pinned(fact) and fact.id not in gone), chosen], budget)
+    return [fact for fact in (chosen, *old) if fact not in current]
+
+
+def proposed(
+    current: Sequence[Fact], drafts: Sequence[ProposedFact], now: datetime, budget: int, *, trusted: bool
+) -> list[Fact]:
+    """Return what changes by a job's proposals: as proposals, or pinned at once where a setting trusts them.
+
+    What says the same as a fact that is there is left out, and so is what does not fit any more.
+    """
+    facts = {fact.id: fact for fact in current}
+    for draft in drafts:
+        known = {_gist(fact.text) for fact in facts.values() if fact.state is not FactState.SUPERSEDED}
+        if draft.id not in facts and _gist(draft.text) not in known:
+            facts |= {fact.id: fact for fact in _adopted(list(facts.values()), draft, now, budget, trusted=trusted)}
+    return [fact for fact in facts.values() if fact not in current]
+
+
+def superseded(fact: Fact, by: Fact) -> Fact:
+    """Return the fact as it is kept once another one has taken its place."""
+    return replace(fact, state=FactState.SUPERSEDED, superseded_by=by.id)
+
+
+class _Book:
+    """The facts that are there, of which each is given to one wanted fact at most."""
+
+    def __init__(self, current: Sequence[Fact]) -> None:
+        self._by_id = {fact.id: fact for fact in current}
+        self._by_text = {fact.text: fact for fact in sorted(current, key=_is_pinned)}
+        self.successors: dict[str, str] = {}
+
+    def place(self, wanted: WantedFact, new_ids: Iterator[str], now: datetime) -> Fact:
+        same = self._by_text.get(wanted.text)
+        if same:
+            return same if _is_pinned(same) else replace(same, state=FactState.PINNED, pinned_by="owner")
+        fact = Fact(id=next(new_ids), text=wanted.text, state=FactState.PINNED, pinned_by="owner", created_at=now)
+        if wanted.id in self._by_id:
+            self.successors[wanted.id] = fact.id
+        return fact
+
+
+def _adopted(current: list[Fact], draft: ProposedFact, now: datetime, budget: int, *, trusted: bool) -> list[Fact]:
+    state = FactState.PINNED if trusted else FactState.PROPOSED
+    fact = Fact(id=draft.id, text=draft.text, state=state, pinned_by="job", created_at=now, provenance=draft.provenance)
+    old = next((known for known in current if known.id == draft.replaces and _is_replaceable(known)), None)
+    changes = [fact, superseded(old, fact)] if trusted and old else [fact]
+    after = list({known.id: known for known in (*current, *changes)}.values())
+    return changes if _fits(after, budget) else []
+
+
+def _is_replaceable(fact: Fact) -> bool:
+    return fact.pinned_by == "job" and _is_pinned(fact)
+
+
+def _fits(facts: Sequence[Fact], budget: int) -> bool:
+    pinned = [fact for fact in facts if _is_pinned(fact)]
+    waiting = sum(fact.state is FactState.PROPOSED for fact in facts)
+    return waiting <= MAX_PROPOSED and len(pinned) <= MAX_PINNED and _total(pinned) <= budget
+
+
+def _require_room(pinned: Sequence[Fact], budget: int) -> None:
+    if len(pinned) > MAX_PINNED or _total(pinned) > budget:
+        raise FencepostError(ErrorCode.FACTS_TOO_LARGE)
+
+
+def _total(pinned: Sequence[Fact]) -> int:
+    return sum(fact_tokens(fact.text) for fact in pinned)
+
+
+def _distinct(wanted: Sequence[WantedFact]) -> list[WantedFact]:
+    return list({fact.text: fact for fact in reversed(wanted)}.values())[::-1]
+
+
+def _gist(text: str) -> str:
+    return squeeze(fold(text)).rstrip(".。!")
+
+
+def _is_pinned(fact: Fact) -> bool:
+    return fact.state is FactState.PINNED
+
+
+def _named(facts: Sequence[Fact], fact_id: str) -> Fact:
+    found = next((fact for fact in facts if fact.id == fact_id), None)
+    if found is None:
+        raise FencepostError(ErrorCode.NOT_FOUND)
+    return found
+
+
+def _pinned(facts: Sequence[Fact], fact_id: str) -> Fact:
+    return _named([fact for fact in facts if _is_pinned(fact)], fact_id)

@@ -1,0 +1,94 @@
+"""What a failed call of the provider means: which code, at what cost, when to retry.
+
+Cost: a request that the provider turned away costs nothing, nor does one that never left. For everything else the cost
+is unknown (`usage=None`). Source: "Errors" and "Streaming" on platform.claude.com, read in October 2026.
+"""
+
+from __future__ import annotations
+
+import re
+
+import anthropic
+import httpx2
+
+from fencepost.kernel.errors import ErrorCode
+from fencepost.kernel.money import Usage
+from fencepost.model.domain.errors import ModelError
+
+DEFAULT_RETRY_SECONDS = 5
+MAX_RETRY_SECONDS = 300
+
+_FREE = Usage()
+# The HTTP client raises these before the first byte of a request leaves: `LocalProtocolError` when the head of the
+# request is not valid HTTP, `UnicodeEncodeError` when a header or the body cannot be encoded.
+_NEVER_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+    httpx2.InvalidURL,
+    UnicodeEncodeError,
+)
+
+_REFUSALS = range(300, 500)
+_OVERLOADED = 529
+_OVERLOADS = (429, _OVERLOADED)
+_TIMEOUTS = (408, 504)
+_REJECTING = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
+
+
+def failure_of(error: Exception) -> ModelError:
+    """Return the port's error for one of the SDK, of its HTTP client, or of asyncio. Nothing of its text survives."""
+    match error:
+        case anthropic.APIStatusError():
+            return _answered(error)
+        case anthropic.APIConnectionError():
+            return _unanswered(error.__cause__)
+        case TimeoutError() | httpx2.TimeoutException():
+            return ModelError(ErrorCode.PROVIDER_TIMEOUT, usage=None)
+        case _:
+            return _unanswered(error)
+
+
+def _unanswered(cause: BaseException | None) -> ModelError:
+    timed_out = isinstance(cause, httpx2.TimeoutException)
+    code = ErrorCode.PROVIDER_TIMEOUT if timed_out else ErrorCode.PROVIDER_FAILED
+    return ModelError(code, usage=_FREE if isinstance(cause, _NEVER_SENT) else None)
+
+
+def _answered(error: anthropic.APIStatusError) -> ModelError:
+    code = _code(error)
+    wait = _retry_after(error.response.headers) if code is ErrorCode.PROVIDER_OVERLOADED else None
+    return ModelError(code, usage=_FREE if _turned_away(error.status_code) else None, retry_after=wait)
+
+
+def _turned_away(status: int) -> bool:
+    """Tell whether no model ran: not so with a 5xx, nor with a failure in mid-stream, whose status is 200."""
+    return (status in _REFUSALS and status not in _TIMEOUTS) or status == _OVERLOADED
+
+
+def _code(error: anthropic.APIStatusError) -> ErrorCode:
+    status, kind = error.status_code, error.type
+    if status in _OVERLOADS or kind in ("overloaded_error", "rate_limit_error"):
+        return ErrorCode.PROVIDER_OVERLOADED
+    if status in _TIMEOUTS or kind == "timeout_error":
+        return ErrorCode.PROVIDER_TIMEOUT
+    if _too_long(error):
+        return ErrorCode.PROVIDER_CONTEXT_OVERFLOW
+    if status in _REFUSALS or kind in _REJECTING:
+        return ErrorCode.PROVIDER_REJECTED
+    return ErrorCode.PROVIDER_FAILED
+
+
+def _too_long(error: anthropic.APIStatusError) -> bool:
+    # The provider has no code for a prompt beyond the context window, only this sentence.
+    return isinstance(error, anthropic.ContentTooLargeError) or (
+        isinstance(error, anthropic.BadRequestError) and "too long" in str(error.api_message).lower()
+    )
+
+
+def _retry_after(headers: httpx2.Headers) -> int:
+    """Return whole seconds, bounded; a date or anything odd counts as none."""
+    named = re.fullmatch(r"\d{1,9}", headers.get("retry-after", ""), re.ASCII)
+    return min(max(int(named[0]), 1), MAX_RETRY_SECONDS) if named else DEFAULT_RETRY_SECONDS

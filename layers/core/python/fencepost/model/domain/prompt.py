@@ -1,0 +1,97 @@
+"""The prompt as plain values. Its order is fixed: rules, facts, summary, earlier turns, retrieved context, the message.
+
+The provider's adapter turns it into a request; nothing else may add to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of text. `cached` marks the end of a prefix that the provider should cache."""
+
+    text: str
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTurn:
+    """One message to the provider. Roles alternate and the first is the user's."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One provider call, complete.
+
+    Attributes:
+        system: rules first, then (where the whole file fits) the fenced documents, then facts and summary.
+        turns: history, then the current message, last.
+        sources: everything in the prompt that an answer can cite.
+        input_tokens: an upper bound on what the provider will count.
+        max_output_tokens: where the provider stops.
+        layers: what each of the six layers took, in their order.
+    """
+
+    system: tuple[Block, ...]
+    turns: tuple[PromptTurn, ...]
+    sources: tuple[Source, ...]
+    input_tokens: int
+    max_output_tokens: int
+    layers: tuple[LayerUse, ...] = ()
+
+
+def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) -> Prompt:
+    """Return a call that is made for no answer: rules, and one turn of these texts, of which nothing can be cited."""
+    blocks = tuple(map(Block, texts))
+    text_tokens = sum(count_tokens(text) + BLOCK_TOKENS for text in (rules, *texts))
+    return Prompt(
+        system=(Block(rules),),
+        turns=(PromptTurn(Role.USER, blocks),),
+        sources=(),
+        input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,
+        max_output_tokens=max_output_tokens,
+    )
+
+
+class Role(StrEnum):
+    """Who speaks. The client may name no other."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A section that stood in the prompt and that the answer cites.
+
+    Attributes:
+        span: of a passage of a document, where it stands in its text, in code points, end exclusive.
+    """
+
+    id: str
+    title: str
+    url: str
+    span: tuple[int, int] | None = None
+
+
+type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
+"""`memory` is what was said in other conversations; it is there where something of it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """What one layer of a prompt took, and the ids of all that stood in it."""
+
+    layer: LayerName
+    tokens: int
+    sources: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The job queue on SQS."""

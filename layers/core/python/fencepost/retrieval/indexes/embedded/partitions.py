@@ -1,0 +1,90 @@
+"""What one search may compare: the entries of one organisation, kind and owner."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from dataclasses import dataclass
+
+from fencepost.identity.domain.scope import Scope
+from fencepost.retrieval.domain.search import EntryKind, Search
+from fencepost.retrieval.indexes.embedded import schema
+from fencepost.retrieval.indexes.entries import owner_of
+
+_NUMBER_BITS = 62
+
+_FIND = """SELECT id, version, entries, terms FROM partitions
+    WHERE org = ? AND kind = ? AND owner = ?"""
+_MAKE = "INSERT INTO partitions(id, org, kind, owner) VALUES (?, ?, ?, ?)"
+_CHANGE = """UPDATE partitions SET version = version + 1, entries = entries + ?, terms = terms + ?
+    WHERE id = ? RETURNING entries"""
+_DROP = ("DELETE FROM grant_sets WHERE partition = ?", "DELETE FROM terms WHERE partition = ?")
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition as it is in this transaction.
+
+    Attributes:
+        version: raised with every change; what is kept in memory is bound to it.
+        terms: of all entries together, of text and context, repetitions included.
+    """
+
+    id: int
+    version: int
+    entries: int
+    terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be added to a partition's figures; negative to take away."""
+
+    entries: int = 0
+    terms: int = 0
+
+    def __add__(self, other: Change) -> Change:
+        return Change(self.entries + other.entries, self.terms + other.terms)
+
+
+def find(database: sqlite3.Connection, scope: Scope, kind: EntryKind) -> Partition | None:
+    """Return the partition that a scope may search; None where it is empty."""
+    row = database.execute(_FIND, (scope.org, kind, owner_of(scope, kind))).fetchone()
+    return Partition(*row) if row else None
+
+
+def find_or_make(database: sqlite3.Connection, scope: Scope, kind: EntryKind) -> int:
+    """Return the number of the partition that a scope may write to."""
+    found = find(database, scope, kind)
+    if found:
+        return found.id
+    made = secrets.randbits(_NUMBER_BITS)
+    database.execute(_MAKE, (made, scope.org, kind, owner_of(scope, kind)))
+    database.execute(schema.of(made, schema.WORDS))
+    return made
+
+
+def change(database: sqlite3.Connection, partition: int, by: Change) -> None:
+    """Count what was written; a partition without entries is dropped with all that tells of it."""
+    row = database.execute(_CHANGE, (by.entries, by.terms, partition)).fetchone()
+    if row == (0,):
+        for statement in _DROP:
+            database.execute(statement, (partition,))
+        database.execute(schema.of(partition, "DROP TABLE {words}"))
+        database.execute("DELETE FROM partitions WHERE id = ?", (partition,))
+
+
+def grant_set(database: sqlite3.Connection, partition: int, grants: frozenset[str]) -> int:
+    """Return the number under which a set of grants is known in a partition."""
+    key = (partition, json.dumps(sorted(grants)))
+    database.execute("INSERT OR IGNORE INTO grant_sets(partition, names) VALUES (?, ?)", key)
+    (number,) = database.execute("SELECT id FROM grant_sets WHERE partition = ? AND names = ?", key).fetchone()
+    return int(number)
+
+
+def readable(database: sqlite3.Connection, partition: int, search: Search) -> list[int]:
+    """Return the numbers of the sets of grants under which a search may find."""
+    rows = database.execute("SELECT id, names FROM grant_sets WHERE partition = ?", (partition,))
+    # A message has no grants: the partition is its owner's own.
+    return [number for number, names in rows if search.kind == "message" or search.grants & set(json.loads(names))]

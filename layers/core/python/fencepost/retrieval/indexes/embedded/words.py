@@ -1,0 +1,110 @@
+"""Finding by words in the embedded index.
+
+FTS5 finds the candidates; their score is BM25 of the partition's own figures. Text and context count as one: their
+terms are added up with their weights before they saturate (Robertson and Zaragoza, *The Probabilistic Relevance
+Framework*, 2009). How rare a term is follows Lucene's formula, which is positive for every term; that of FTS5 is next
+to nothing for a term in half of the entries, so that in a handful of messages it could tell none from the others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from fencepost.retrieval.domain.ranking.analysis import asked
+from fencepost.retrieval.domain.ranking.fields import CONTEXT_WEIGHTS, TEXT_WEIGHT
+from fencepost.retrieval.domain.search import Search
+from fencepost.retrieval.indexes.embedded import partitions, schema
+from fencepost.retrieval.indexes.embedded.partitions import Partition
+
+MAX_QUERY_TERMS: Final = 400
+"""Different terms of a query that are looked up; a longer one says nothing more."""
+MAX_POSTINGS: Final = 20_000
+"""Entries in which the terms that choose the candidates may be, repetitions included. The rarest terms choose; those in
+too many entries hardly tell them apart, yet count in the score."""
+CANDIDATES_PER_HIT: Final = 2
+MIN_CANDIDATES: Final = 200
+
+K1: Final = 1.2
+"""How soon more of the same term says nothing more; Lucene's default."""
+B: Final = 0.75
+"""How much a long text counts for less; Lucene's default."""
+
+_CANDIDATES = """SELECT {words}.rowid, {words}.text, {words}.context FROM {words}
+    JOIN entries ON entries.id = {words}.rowid
+    WHERE {words} MATCH ? AND entries.parent <> ? AND entries.grant_set IN (SELECT value FROM json_each(?))
+    ORDER BY bm25({words}, ?, ?), {words}.rowid DESC LIMIT ?"""
+_RARITY = "SELECT term, entries FROM terms WHERE partition = ? AND term IN (SELECT value FROM json_each(?))"
+
+type Scored = tuple[int, float]
+"""An entry's number, and its score."""
+
+
+def find(database: sqlite3.Connection, partition: Partition, search: Search, text: str) -> list[Scored]:
+    """Return the entries that share a term with the text, the best first, ties with the newest first."""
+    rarity = _rarity(database, partition, text)
+    chosen = _choosing(rarity)
+    readable = partitions.readable(database, partition.id, search)
+    if not chosen or not readable:
+        return []
+    weigher = _Weigher(partition, rarity, CONTEXT_WEIGHTS[search.kind])
+    rows = _candidates(database, partition.id, search, (chosen, readable))
+    scored = [(number, weigher.score(text.split(), context.split())) for number, text, context in rows]
+    return sorted(scored, key=lambda pair: (-pair[1], -pair[0]))[: search.limit]
+
+
+def _rarity(database: sqlite3.Connection, partition: Partition, text: str) -> dict[str, int]:
+    """Return the terms of a query that are in entries of the partition, and in how many."""
+    looked_up = list(asked(text))[:MAX_QUERY_TERMS]
+    return dict(database.execute(_RARITY, (partition.id, _listed(looked_up))).fetchall())
+
+
+def _choosing(rarity: Mapping[str, int]) -> list[str]:
+    """Return the rarest terms, at least one, as far as `MAX_POSTINGS` allows."""
+    chosen: list[str] = []
+    postings = 0
+    for term in sorted(rarity, key=lambda term: (rarity[term], term)):
+        postings += rarity[term]
+        if chosen and postings > MAX_POSTINGS:
+            break
+        chosen.append(term)
+    return chosen
+
+
+def _candidates(
+    database: sqlite3.Connection, partition: int, search: Search, wanted: tuple[list[str], list[int]]
+) -> Iterator[tuple[int, str, str]]:
+    chosen, readable = wanted
+    # Quoted, a term is only ever text to FTS5; terms hold no quotation marks.
+    match = " OR ".join(f'"{term}"' for term in chosen)
+    most = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * search.limit)
+    values = (match, search.exclude_parent, _listed(readable), TEXT_WEIGHT, CONTEXT_WEIGHTS[search.kind], most)
+    return database.execute(schema.of(partition, _CANDIDATES), values)
+
+
+def _listed(values: list[str] | list[int]) -> str:
+    """Return values as the one parameter that SQLite makes a list of."""
+    return json.dumps(values)
+
+
+class _Weigher:
+    """BM25 with the figures of one partition."""
+
+    def __init__(self, partition: Partition, rarity: Mapping[str, int], context_weight: float) -> None:
+        count = partition.entries
+        self._worth = {term: math.log(1 + (count - n + 0.5) / (n + 0.5)) for term, n in rarity.items()}
+        self._usual_length = partition.terms / count
+        self._weights = TEXT_WEIGHT, context_weight
+
+    def score(self, text: list[str], context: list[str]) -> float:
+        """Return the score of an entry, from its terms."""
+        frequency = dict.fromkeys(self._worth, 0.0)
+        for weight, words in zip(self._weights, (text, context), strict=True):
+            for word in words:
+                if word in frequency:
+                    frequency[word] += weight
+        saturation = K1 * (1 - B + B * (len(text) + len(context)) / self._usual_length)
+        return sum(self._worth[term] * (K1 + 1) * tf / (saturation + tf) for term, tf in frequency.items())

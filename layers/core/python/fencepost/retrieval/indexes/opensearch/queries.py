@@ -1,0 +1,75 @@
+"""What is asked of OpenSearch. Organisation, owner, kind and grants stand in each query, and inside each k-NN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from fencepost.identity.domain.scope import Scope
+from fencepost.retrieval.domain.ranking.analysis import asked
+from fencepost.retrieval.domain.search import Search, Vector
+from fencepost.retrieval.domain.terms import terms
+from fencepost.retrieval.indexes.entries import owner_of
+from fencepost.retrieval.indexes.opensearch.mapping import LANGUAGES, PLUGIN_LANGUAGES, WORDS, reading
+
+MAX_QUERY_TERMS: Final = 90
+"""Terms of a query, repetitions included. Lucene counts each once for every field, and allows 1,024."""
+
+HIT_FIELDS: Final = ["first_id", "chunk", "parent", "version", "model", "text", "context", "position"]
+STORED_FIELDS: Final = ["first_id", "entry", "chunk", "parent", "owner", "version", "model"]
+
+type Body = dict[str, Any]
+
+
+def lexical(scope: Scope, search: Search, text: str) -> Body:
+    """Ask for words: for the terms of our own analysis, or by the rules of an entry's language, as they fit better."""
+    terms = {"match": {WORDS[search.kind]: " ".join(asked(text)[:MAX_QUERY_TERMS])}}
+    readings = [reading(code) for code in LANGUAGES | PLUGIN_LANGUAGES]
+    spoken = {"multi_match": {"query": shortened(text), "fields": readings, "type": "best_fields"}}
+    query = {"bool": {**_filter(scope, search), "must": [{"dis_max": {"queries": [terms, spoken]}}]}}
+    return {"size": search.limit, "query": query, "_source": HIT_FIELDS}
+
+
+def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"]) -> Body:
+    """Ask for vectors of the same model."""
+    within = _filter(scope, search)
+    within["filter"].append({"term": {"model": model}})
+    name = "vector" if field == "text" else "context_vector"
+    near = {"vector": list(vector), "k": search.limit, "filter": {"bool": within}}
+    return {"size": search.limit, "query": {"knn": {name: near}}, "_source": HIT_FIELDS}
+
+
+def stored(scope: Scope, ids: Sequence[str]) -> Body:
+    """Ask for entries by what they are called, or were called in the index that they came from."""
+    named = [{"ids": {"values": list(ids)}}, {"terms": {"first_id": list(ids)}}]
+    query = {"bool": {"filter": [{"term": {"org": scope.org}}], "should": named, "minimum_should_match": 1}}
+    # Twice: while an index is filled from another, both may be asked.
+    return {"size": 2 * len(ids), "query": query, "_source": ["first_id"]}
+
+
+def listed(within: Body, after: str | None, limit: int, fields: Sequence[str]) -> Body:
+    """Ask for all entries in a stable order."""
+    body = {"size": limit, "query": within, "sort": [{"entry": "asc"}], "_source": list(fields)}
+    return body | ({"search_after": [after]} if after else {})
+
+
+def of_organisation(scope: Scope, parent: str, owner: str) -> Body:
+    """Return the condition that an entry is the organisation's, and of one parent or owner where it is named."""
+    named = {"org": scope.org, "parent": parent, "owner": owner}
+    return {"bool": {"filter": [{"term": {field: value}} for field, value in named.items() if value]}}
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text, as far as `MAX_QUERY_TERMS` allows."""
+    while sum(1 for _ in terms(text)) > MAX_QUERY_TERMS:
+        text = text[: len(text) * 3 // 4]
+    return text
+
+
+def _filter(scope: Scope, search: Search) -> dict[str, list[Body]]:
+    owner = owner_of(scope, search.kind)
+    own: list[Body] = [{"term": {"org": scope.org}}, {"term": {"kind": search.kind}}, {"term": {"owner": owner}}]
+    if search.kind == "document":
+        own.append({"terms": {"grants": sorted(search.grants)}})
+    excluded = [{"term": {"parent": search.exclude_parent}}] if search.exclude_parent else []
+    return {"filter": own, "must_not": excluded}

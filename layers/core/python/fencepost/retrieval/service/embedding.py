@@ -1,0 +1,53 @@
+"""Embedding what was not embedded before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import batched
+
+from fencepost.identity.domain.scope import Scope
+from fencepost.retrieval.domain.search import EmbeddingModel, Vector
+from fencepost.retrieval.ports import Embedder, EmbeddingCache
+
+
+@dataclass(frozen=True, slots=True)
+class CachedEmbedder:
+    """An embedder behind a cache by the texts' hashes, for each organisation apart.
+
+    Attributes:
+        batch: most texts that the embedder is given at once.
+    """
+
+    embedder: Embedder
+    cache: EmbeddingCache
+    batch: int = 96
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """What makes the vectors."""
+        return self.embedder.model
+
+    def passages(self, scope: Scope, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """Embed what is to be found, in order. Each text that is not known is embedded once.
+
+        Raises:
+            EmbedderUnavailable: the embedder does not answer; what it had embedded by then is remembered.
+        """
+        digests = list(map(_digest, texts))
+        known = dict(self.cache.known(scope, self.model.name, digests))
+        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        for some in batched(missing.items(), self.batch, strict=False):
+            fresh = dict(zip(dict(some), self.embedder.passages([text for _, text in some]), strict=True))
+            self.cache.remember(scope, self.model.name, fresh)
+            known |= fresh
+        return tuple(known[digest] for digest in digests)
+
+    def count(self, text: str) -> int:
+        """Return the tokens of a text, or an upper bound."""
+        return self.embedder.count(text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

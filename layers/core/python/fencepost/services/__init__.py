@@ -1,1 +1,0 @@
-"""Use cases, one a module. They talk to the world through `fencepost.ports` only."""

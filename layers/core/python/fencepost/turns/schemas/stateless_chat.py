@@ -1,0 +1,121 @@
+"""Request and response models of `POST /api/ai-chat`. The OpenAPI document is generated from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from fencepost.conversations.domain.question import Answer
+from fencepost.http.schemas import shown
+from fencepost.kernel.input_limits import (
+    MAX_HISTORY_CHARACTERS,
+    MAX_HISTORY_ENTRIES,
+    MAX_MESSAGE_CHARACTERS,
+    MAX_SIGNED_CHARACTERS,
+)
+
+MAX_SIGNATURE_CHARACTERS = 256
+
+
+def _sane_signature(value: object) -> object:
+    """Drop what cannot be a signature: such a turn is unsigned, and the settings say what becomes of it."""
+    return value if isinstance(value, str) and len(value) <= MAX_SIGNATURE_CHARACTERS else None
+
+
+def _bounded(content: str, info: ValidationInfo) -> str:
+    """Let answers alone be as long as ours can be, and only signed ones. Whether the signature holds is seen later."""
+    signed = info.data.get("role") == "assistant" and info.data.get("signature")
+    if len(content) > MAX_HISTORY_CHARACTERS and not signed:
+        raise PydanticCustomError("string_too_long", "longer than an unsigned entry may be")
+    return content
+
+
+class HistoryEntry(BaseModel):
+    """Something that was said before."""
+
+    model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
+
+    role: Literal["user", "assistant"] = Field(description="Who said it.")
+    signature: Annotated[str | None, BeforeValidator(_sane_signature), WithJsonSchema({})] = Field(
+        None, description="The `signature` that came with this answer. Whatever cannot be one counts as none."
+    )
+    # After what its bound depends on.
+    content: Annotated[str, Field(max_length=MAX_SIGNED_CHARACTERS), AfterValidator(_bounded)] = Field(
+        description=f"What was said; Markdown in answers. At most {MAX_HISTORY_CHARACTERS:,} characters, after "
+        "Unicode's compatibility normalisation (NFKC) too; "
+        f"{MAX_SIGNED_CHARACTERS:,} in an answer with its own `signature`."
+    )
+
+
+def _balanced(entries: list[HistoryEntry]) -> list[HistoryEntry]:
+    answers = sum(entry.role == "assistant" for entry in entries)
+    if answers > len(entries) - answers + 1:
+        raise PydanticCustomError("unbalanced", "more answers than questions")
+    return entries
+
+
+def _legible(message: str) -> str:
+    legible = shown(message)
+    if not legible:
+        raise PydanticCustomError("blank", "only characters that nobody can see")
+    if len(legible) > MAX_MESSAGE_CHARACTERS:
+        raise PydanticCustomError("string_too_long", "too long once normalised")
+    return message
+
+
+QuestionText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARACTERS),
+    AfterValidator(_legible),
+    Field(
+        description="The question. Blank it may not be, nor longer after Unicode's compatibility normalisation (NFKC).",
+        json_schema_extra={"pattern": r"\S"},
+    ),
+]
+"""The message of both chats."""
+
+
+class ChatRequest(BaseModel):
+    """A question, with what was said before it. Fields that are not named here are dropped."""
+
+    model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
+
+    message: QuestionText
+    history: Annotated[
+        list[HistoryEntry],
+        Field(max_length=MAX_HISTORY_ENTRIES),
+        AfterValidator(_balanced),
+    ] = Field([], description="Earlier turns, oldest first; at most one more answer than questions.")
+
+
+class SourceLink(BaseModel):
+    """A section of the documentation that the answer cites."""
+
+    id: str
+    title: str
+    url: str
+
+
+class ChatResponse(BaseModel):
+    """An answer."""
+
+    response: str = Field(description="Markdown.")
+    sources: list[SourceLink] = Field(description="In the order in which the answer cites them.")
+    signature: str = Field(description="Send it back with this answer in `history`. Empty in the demo.")
+
+
+def chat_response(answer: Answer) -> dict[str, object]:
+    """Return the answer as the API's JSON."""
+    sources = [{"id": source.id, "title": source.title, "url": source.url} for source in answer.sources]
+    return {"response": answer.response, "sources": sources, "signature": answer.signature}

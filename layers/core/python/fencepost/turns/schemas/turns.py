@@ -1,0 +1,66 @@
+"""Request and response models of `POST /v1/chat`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fencepost.conversations.domain.attachments import MAX_ATTACHMENTS
+from fencepost.conversations.schemas.conversations import SourceBody, UsageBody, message_body
+from fencepost.http.body import Body
+from fencepost.http.schemas import Sent
+from fencepost.turns.domain.turns import TurnAnswer
+from fencepost.turns.schemas.stateless_chat import QuestionText
+
+MESSAGE_ID = r"^[A-Za-z0-9_-]{1,64}$"
+IDEMPOTENCY_KEY = r"[!-~]{1,128}"
+_ID = r"^[!-~]{1,255}$"
+
+
+class TurnBody(Body):
+    """A message of a conversation that is remembered."""
+
+    message: QuestionText
+    conversation_id: Annotated[str, Field(pattern=_ID)] | None = Field(
+        None, alias="conversationId", description="The conversation to go on with. Without it a new one begins."
+    )
+    message_id: Annotated[str, Field(pattern=MESSAGE_ID)] | None = Field(
+        None,
+        alias="messageId",
+        description="The client's own id of this message. Sent again, it gets the same answer: nothing is paid twice.",
+    )
+    site: Annotated[str, Field(min_length=1, max_length=128)] | None = Field(
+        None,
+        description="Public key of a site, for members. Without it a conversation begins on the organisation's default "
+        "site; one that is there stays on its own, and no other may be named.",
+    )
+    attachments: list[Annotated[str, Field(pattern=_ID)]] = Field(
+        default_factory=list, max_length=MAX_ATTACHMENTS, description="Ids of files that were uploaded before."
+    )
+
+
+class TurnAnswerBody(Sent):
+    """An answer, and where it stands."""
+
+    conversation_id: str
+    message_id: str = Field(description="The question's: the client's own, or one that was made for it.")
+    answer_id: str
+    response: str = Field(description="Markdown.")
+    sources: list[SourceBody] = Field(description="In the order in which the answer cites them.")
+    usage: UsageBody | None = Field(None, description="What the provider counted, where it did.")
+    degraded: bool | None = Field(None, description="True where the answer had to do without part of its context.")
+
+
+def turn_answer_body(turn: TurnAnswer) -> TurnAnswerBody:
+    """Return an answer as a client sees it."""
+    answer = message_body(turn.answer)
+    return TurnAnswerBody(
+        conversation_id=turn.conversation_id,
+        message_id=turn.message_id,
+        answer_id=answer.id,
+        response=answer.content,
+        sources=answer.sources or [],
+        usage=answer.usage,
+        degraded=answer.degraded,
+    )

@@ -1,0 +1,45 @@
+"""Answer a question: at most one call of the model, and never one that the day's bill has not set aside for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.conversations.domain.question import Answer, Question
+from fencepost.documents.ports import DocumentLibrary
+from fencepost.kernel.ports import Clock, Keys
+from fencepost.model.service.completion import PaidModel
+from fencepost.observability.service.trace import Trace
+from fencepost.turns.domain.system_prompt import VERSION
+from fencepost.turns.service.prompt_builder import Composer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatService:
+    """The use case of the stateless chat. What can fail for free fails before a permit is taken."""
+
+    documents: DocumentLibrary
+    composer: Composer
+    paid: PaidModel
+    keys: Keys
+    clock: Clock
+
+    def answer(self, question: Question, trace: Trace) -> Answer:
+        """Answer from the documents.
+
+        Raises:
+            FencepostError: the first thing that stands in the way; from the model it is a `ModelError`, and
+                `provider_timeout` before a permit is taken where no time is left for the call.
+        """
+        # Asked for and dropped: without a key the call would fail after its permit was taken.
+        self.keys.provider_key()
+        with trace.stage("documents"):
+            documents = self.documents.current(self.clock())
+        trace.prompt_version = VERSION
+        with trace.stage("assemble"):
+            draft = self.composer.draft(question, documents)
+        trace.sources = tuple(source.id for source in draft.prompt.sources)
+        reply = self.paid.ask(draft.prompt, trace)
+        self.paid.settle(reply, trace)
+        answer = draft.answer(reply.text)
+        trace.cited = tuple(source.id for source in answer.sources)
+        return answer

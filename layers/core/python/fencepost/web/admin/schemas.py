@@ -1,0 +1,277 @@
+"""Request and response models of the admin API: `/v1/admin/…`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from fencepost.http.body import Settings
+from fencepost.http.schemas import Sent, Whole
+from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.scope import Membership, OrgRole
+from fencepost.identity.domain.sites import SITE_KEY, FactPolicy, LayerBudgets, Organisation, Retention, Site
+from fencepost.kernel.money import Caps, MicroDollars
+from fencepost.kernel.text.links import MAX_ADDRESS_CHARACTERS, is_plain_address
+from fencepost.kernel.text.normal import normalise
+from fencepost.limits.domain.prices import PRICES
+from fencepost.memory.domain.facts import MAX_PINNED
+from fencepost.memory.schemas import FactText, shown_fact
+
+MAX_ORIGINS: Final = 50
+MAX_PRODUCT_PROMPT_CHARACTERS: Final = 8_000
+MAX_RETENTION_DAYS: Final = 3_650
+MAX_RETENTION_ROWS: Final = 100_000
+MIN_RETENTION_ROWS: Final = 100
+"""More than any prompt's history and the messages that a summary is made of."""
+_MICRODOLLARS_PER_DOLLAR: Final = 1_000_000
+
+
+def _origin(value: str) -> str:
+    try:
+        return str(parse_origin(value))
+    except ValueError:
+        raise PydanticCustomError("origin", "no origin such as https://shop.example") from None
+
+
+def _model(value: str) -> str:
+    if value and value not in PRICES:
+        raise PydanticCustomError("model", "no model of the price table")
+    return value
+
+
+def _address(value: str) -> str:
+    if value and not is_plain_address(value):
+        raise PydanticCustomError("address", "no http(s) address")
+    return value
+
+
+def _prompt(value: str) -> str:
+    shown = normalise(value).strip()
+    if len(shown) > MAX_PRODUCT_PROMPT_CHARACTERS:
+        raise PydanticCustomError("prompt", "too long once normalised")
+    return shown
+
+
+Dollars = Annotated[Decimal, Field(strict=False, ge=0, le=1_000_000, decimal_places=6)]
+Version = Annotated[
+    Annotated[Whole, Field(ge=0)] | None,
+    Field(description="The version that is replaced, 0 for none yet; another one is a 409. Left out, any is replaced."),
+]
+
+
+class OrganisationSettings(Settings):
+    """A tenant. What is left out gets its usual value."""
+
+    name: str = Field("", max_length=200)
+    default_site: str = Field("", max_length=63, description="Id of the site that members chat on, or empty.")
+    allows_carry: bool = Field(False, description="Whether approved summaries may leave for other organisations.")
+    version: Version = None
+
+    def organisation(self, org: str) -> Organisation:
+        """Return the organisation."""
+        return Organisation(id=org, name=self.name, default_site=self.default_site, allows_carry=self.allows_carry)
+
+
+class BudgetSettings(Settings):
+    """Counted tokens of each layer of a prompt. What is left out is the deployment's."""
+
+    facts_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = None
+    summary_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = None
+    history_tokens: Annotated[Whole, Field(ge=0, le=32_000)] | None = None
+    documents_tokens: Annotated[Whole, Field(ge=1_000, le=110_000)] | None = None
+    memory_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = Field(
+        None, description="Of what was said in other conversations of the same owner; 0 looks for none of it."
+    )
+    max_output_tokens: Annotated[Whole, Field(ge=64, le=32_000)] | None = None
+    messages: Annotated[Whole, Field(ge=0, le=200)] | None = Field(None, description="Most earlier messages.")
+
+    def over(self, deployment: LayerBudgets) -> LayerBudgets:
+        """Return the budgets, with the deployment's where none is set."""
+        return replace(deployment, **self.model_dump(exclude_none=True))
+
+
+class CapsSettings(Settings):
+    """What the site may do in one UTC day, under the deployment's own caps."""
+
+    calls: Whole = Field(ge=0, le=100_000_000)
+    spend_usd: Dollars
+
+    def caps(self) -> Caps:
+        """Return the caps."""
+        return Caps(self.calls, MicroDollars(int(self.spend_usd * _MICRODOLLARS_PER_DOLLAR)))
+
+
+class RetentionSettings(Settings):
+    """How long conversations are kept."""
+
+    days: Whole = Field(0, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps them until they are erased.")
+    rows: Whole = Field(
+        1_000,
+        ge=MIN_RETENTION_ROWS,
+        le=MAX_RETENTION_ROWS,
+        description="Newest messages of a conversation that stay in the table.",
+    )
+
+
+class SiteSettings(Settings):
+    """One website. What is left out gets its usual value, the key alone stays as it is."""
+
+    key: str = Field("", pattern=f"^({SITE_KEY.pattern})?$", description="Public. Empty keeps it, or makes one.")
+    origins: list[Annotated[str, Field(max_length=300), AfterValidator(_origin)]] = Field(
+        [], max_length=MAX_ORIGINS, description="Pages that may use the key, e.g. `https://shop.example`."
+    )
+    product_prompt: Annotated[str, AfterValidator(_prompt)] = Field("", max_length=MAX_PRODUCT_PROMPT_CHARACTERS)
+    model: Annotated[str, AfterValidator(_model)] = Field("", description="Empty for the deployment's.")
+    budgets: BudgetSettings | None = Field(None, description="null for the deployment's.")
+    caps: CapsSettings | None = Field(None, description="null for the deployment's alone.")
+    retention: RetentionSettings = RetentionSettings()
+    documents_url: Annotated[str, Field(max_length=MAX_ADDRESS_CHARACTERS), AfterValidator(_address)] = Field(
+        "", description="Where `llms-full.txt` is; empty for the deployment's."
+    )
+    facts: FactPolicy = "off"
+    pinned_facts: list[FactText] = Field(
+        [], max_length=MAX_PINNED, description="What each prompt of the site says before its owner's facts."
+    )
+    active: bool = Field(True, description="A closed site serves nobody.")
+    version: Version = None
+
+    @property
+    def fact_texts(self) -> list[str]:
+        """The facts as they are stored."""
+        return list(map(shown_fact, self.pinned_facts))
+
+    def site(self, org: str, site_id: str, deployment: LayerBudgets) -> Site:
+        """Return the site, without its facts: their ids and times depend on those that it has."""
+        return Site(
+            org=org,
+            id=site_id,
+            key=self.key,
+            origins=tuple(dict.fromkeys(map(parse_origin, self.origins))),
+            product_prompt=self.product_prompt,
+            model=self.model,
+            budgets=self.budgets.over(deployment) if self.budgets else LayerBudgets(),
+            caps=self.caps.caps() if self.caps else None,
+            retention=Retention(**self.retention.model_dump()),
+            documents_url=self.documents_url,
+            facts=self.facts,
+            active=self.active,
+        )
+
+
+class MemberSettings(Settings):
+    """Somebody's place in the organisation."""
+
+    role: Literal["admin", "member", "none"] = Field(description="`none` ends the membership.")
+
+    def org_role(self) -> OrgRole | None:
+        """Return the role; None for none."""
+        return None if self.role == "none" else OrgRole(self.role)
+
+
+class OrganisationBody(Sent):
+    """A tenant."""
+
+    id: str
+    name: str
+    default_site: str
+    allows_carry: bool
+    version: int
+
+
+class BudgetsBody(Sent):
+    """Counted tokens of each layer of a prompt."""
+
+    facts_tokens: int
+    summary_tokens: int
+    history_tokens: int
+    documents_tokens: int
+    memory_tokens: int
+    max_output_tokens: int
+    messages: int
+
+
+class CapsBody(Sent):
+    """What the site may do in one UTC day."""
+
+    calls: int
+    spend_usd: float
+
+
+class RetentionBody(Sent):
+    """How long conversations are kept."""
+
+    days: int
+    rows: int
+
+
+class SiteBody(Sent):
+    """One website."""
+
+    id: str
+    key: str
+    origins: list[str]
+    product_prompt: str
+    model: str
+    budgets: BudgetsBody | None = Field(None, description="Left out where they are the deployment's.")
+    caps: CapsBody | None = Field(None, description="Left out where there are only the deployment's.")
+    retention: RetentionBody
+    documents_url: str
+    facts: FactPolicy
+    pinned_facts: list[str]
+    active: bool
+    version: int
+
+
+class SiteList(Sent):
+    """The organisation's sites, by their ids."""
+
+    items: list[SiteBody]
+
+
+class MemberBody(Sent):
+    """Somebody's place in the organisation."""
+
+    user: str
+    role: Literal["admin", "member", "none"] = Field(description="`none` where the membership has ended.")
+    version: int
+
+
+class MemberList(Sent):
+    """The organisation's members, by their users; those whose membership has ended as well."""
+
+    items: list[MemberBody]
+
+
+def organisation_body(organisation: Organisation) -> OrganisationBody:
+    """Return an organisation as the API sends it."""
+    return OrganisationBody.model_validate(organisation)
+
+
+def site_body(site: Site) -> SiteBody:
+    """Return a site as the API sends it."""
+    caps = site.caps
+    return SiteBody(
+        id=site.id,
+        key=site.key,
+        origins=list(map(str, site.origins)),
+        product_prompt=site.product_prompt,
+        model=site.model,
+        budgets=None if site.budgets == LayerBudgets() else BudgetsBody.model_validate(site.budgets),
+        caps=CapsBody(calls=caps.calls, spend_usd=caps.spend / _MICRODOLLARS_PER_DOLLAR) if caps else None,
+        retention=RetentionBody.model_validate(site.retention),
+        documents_url=site.documents_url,
+        facts=site.facts,
+        pinned_facts=[fact.text for fact in site.pinned_facts],
+        active=site.active,
+        version=site.version,
+    )
+
+
+def member_body(membership: Membership) -> MemberBody:
+    """Return a membership as the API sends it."""
+    role: Literal["admin", "member", "none"] = membership.role.value if membership.active else "none"
+    return MemberBody(user=membership.user, role=role, version=membership.version)

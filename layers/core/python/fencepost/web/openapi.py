@@ -1,0 +1,185 @@
+"""The OpenAPI 3.1 document, generated from the table of routes, their models and the table of errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import Any
+from zlib import crc32
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+import fencepost
+from fencepost.http.body import Query
+from fencepost.http.errors import ERRORS
+from fencepost.http.operations import Operation
+from fencepost.http.schemas import ErrorBody, Health
+from fencepost.kernel.errors import ErrorCode
+from fencepost.turns.schemas.turns import IDEMPOTENCY_KEY
+from fencepost.web.catalogue import OPERATIONS
+
+type Json = dict[str, Any]
+type Codes = tuple[ErrorCode, ...]
+
+_SCHEMAS = "#/components/schemas/{model}"
+_WORD: Json = {"type": "string", "pattern": "^[!-~]{1,255}$"}
+"""What may stand in a path's place. Whatever else stands there is not found."""
+_ORGANISATION: Json = {
+    "name": "X-Org-Id",
+    "in": "header",
+    "description": "The organisation that a member acts in, where the token chooses another one, or none.",
+    "schema": {"type": "string", "pattern": "^([a-z0-9][a-z0-9-]{0,62})?$"},
+}
+_KEY: Json = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "The client's own, for this very wish: a retry under the same key gets what was made for it.",
+    "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY}$"},
+}
+_REQUEST_ID: Json = {"X-Request-Id": {"description": "The request's id.", "schema": {"type": "string"}}}
+_RETRY_AFTER: Json = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
+_CHALLENGE: Json = {
+    "WWW-Authenticate": {"description": "`Bearer`.", "required": True, "schema": {"type": "string"}},
+}
+
+
+def openapi_document() -> Json:
+    """Return the document as JSON values."""
+    schemas = models_json_schema(_models(), ref_template=_SCHEMAS)[1]["$defs"]
+    meanings = "\n".join(f"- `{code}` ({row.status}): {row.sentence}" for code, row in ERRORS.items())
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Fencepost",
+            "version": fencepost.__version__,
+            "description": fencepost.__doc__,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": _paths(),
+        "components": {
+            "responses": {_name(status, codes): _failure(codes) for status, codes in _failures()},
+            "schemas": {**schemas, "ErrorCode": {**schemas["ErrorCode"], "description": meanings}},
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "A visitor's, from `POST /v1/visitors`, or a member's, from the OpenID provider.",
+                }
+            },
+        },
+    }
+
+
+def _models() -> list[tuple[type[BaseModel], JsonSchemaMode]]:
+    sent: set[type[BaseModel]] = {operation.sends for operation in OPERATIONS if operation.sends}
+    answered: set[type[BaseModel]] = {model for operation in OPERATIONS for model in operation.models}
+    answered |= {ErrorBody, Health}
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in sent]
+    models += [(model, "serialization") for model in answered]
+    return sorted(models, key=lambda row: row[0].__name__)
+
+
+def _paths() -> Json:
+    paths: Json = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    paths["/health"] = {"get": _read("health", "What is up, and which version.", _reference(Health))}
+    paths["/openapi.json"] = {"get": _read("openapi", "This document.", {"type": "object"})}
+    return paths
+
+
+def _operation(operation: Operation) -> Json:
+    described: Json = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": _parameters(operation),
+        "responses": {
+            **_answers(operation),
+            **{str(status): _shared(_name(status, codes)) for status, codes in _refusals(operation.errors)},
+        },
+    }
+    if operation.sends:
+        required = not operation.optional
+        described["requestBody"] = {"required": required, "content": _json(_reference(operation.sends))}
+    if not operation.public:
+        described["security"] = [{"token": []}]
+    return described
+
+
+def _parameters(operation: Operation) -> list[Json]:
+    places = re.findall(r"\{(\w+)\}", operation.path)
+    found: list[Json] = [{"name": name, "in": "path", "required": True, "schema": _WORD} for name in places]
+    found += _query(operation.query) if operation.query else []
+    found += [_KEY] if operation.keyed else []
+    return found if operation.public else [*found, _ORGANISATION]
+
+
+def _query(query: type[Query]) -> list[Json]:
+    properties = query.model_json_schema()["properties"]
+    return [{"name": name, "in": "query", "schema": _present(schema)} for name, schema in properties.items()]
+
+
+def _present(schema: Json) -> Json:
+    """Return the schema of a parameter that is there: null is what an absent one is read as."""
+    present = [part for part in schema.get("anyOf", []) if part != {"type": "null"}]
+    kept = {name: value for name, value in schema.items() if name not in {"anyOf", "title"} and value is not None}
+    return {**kept, **present[0]} if present else kept
+
+
+def _answers(operation: Operation) -> Json:
+    return {
+        str(int(status)): _response(operation.summary, None if model is None else _reference(model))
+        for status, model in operation.answers.items()
+    }
+
+
+def _read(operation: str, summary: str, schema: Json) -> Json:
+    return {"operationId": operation, "summary": summary, "responses": {"200": _response(summary, schema)}}
+
+
+def _failures() -> list[tuple[int, Codes]]:
+    """Return, for each status, the sets of codes that some operation may answer it with."""
+    rows = {row for operation in OPERATIONS for row in _refusals(operation.errors)}
+    return sorted(rows, key=lambda row: (row[0], len(row[1]), row[1]))
+
+
+def _refusals(errors: Collection[ErrorCode]) -> list[tuple[int, Codes]]:
+    statuses = sorted({ERRORS[code].status for code in errors})
+    return [
+        (int(status), tuple(code for code in ERRORS if code in errors and ERRORS[code].status == status))
+        for status in statuses
+    ]
+
+
+def _name(status: int, codes: Codes) -> str:
+    """Return a name that is the same wherever the same codes share a status."""
+    return f"{HTTPStatus(status).name.title().replace('_', '')}{crc32(' '.join(codes).encode()):08x}"
+
+
+def _failure(codes: Codes) -> Json:
+    """Describe the codes that share a status. What they mean stands with all codes, once."""
+    schema = {"allOf": [_reference(ErrorBody)], "properties": {"code": {"enum": [code.value for code in codes]}}}
+    waits = [bool(ERRORS[code].retry_after) for code in codes]
+    headers = {"Retry-After": {**_RETRY_AFTER, "required": all(waits)}} if any(waits) else {}
+    challenged = ErrorCode.TOKEN_INVALID in codes
+    return _response("See the codes.", schema, {**headers, **(_CHALLENGE if challenged else {})})
+
+
+def _response(description: str, schema: Json | None, headers: Json | None = None) -> Json:
+    response: Json = {"description": description, "headers": {**_REQUEST_ID, **(headers or {})}}
+    return response if schema is None else {**response, "content": _json(schema)}
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _shared(name: str) -> Json:
+    return {"$ref": f"#/components/responses/{name}"}
+
+
+def _reference(model: type[BaseModel]) -> Json:
+    return {"$ref": _SCHEMAS.format(model=model.__name__)}
