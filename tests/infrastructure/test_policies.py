@@ -34,8 +34,8 @@ HOMES = {
     "dynamodb.corpus": "CorpusTable",
     "dynamodb.reconciling": "CorpusTable",
     "dynamodb.embeddings": "CorpusTable",
-    "s3": "DocumentsBucket",
-    "s3_blobs": "ConversationsBucket",
+    "s3": "LlmsFullBucket",
+    "s3_blobs": "ContentBucket",
     "sqs": "JobsQueue",
     "sqs_retries": "JobsQueue",
     "dynamodb.tenant": "OrganisationRole",
@@ -153,7 +153,7 @@ def asked(function: str) -> Grants:
 
 def test_the_code_is_read_at_all() -> None:
     assert asked("chat")["LedgerTable"] == {"dynamodb:UpdateItem"}
-    assert asked("api")["ConversationsBucket"] >= {"s3:DeleteObject", "s3:GetObject"}
+    assert asked("api")["ContentBucket"] >= {"s3:DeleteObject", "s3:GetObject"}
     assert asked("relay") == {"JobsQueue": {"sqs:SendMessage"}}
     assert asked("meta") == {}
 
@@ -164,14 +164,14 @@ def test_a_role_allows_what_its_functions_code_asks_for_and_nothing_else(functio
     # The event source writes there what the function could not handle.
     allowed.pop("RelayDeadLetters", None)
     # Listing is what makes S3 say that an object is absent, rather than that it may not be seen.
-    for bucket in ("DocumentsBucket", "ConversationsBucket"):
+    for bucket in ("LlmsFullBucket", "ContentBucket"):
         if bucket in allowed:
             allowed[bucket] -= {"s3:ListBucket"}
     wanted = {name: actions - {"s3:ListBucket"} for name, actions in asked(function).items()}
     assert allowed == wanted
 
 
-TENANTS = {"ConversationsTable", "ConversationsBucket", "CorpusTable"}
+TENANTS = {"ConversationsTable", "ContentBucket", "CorpusTable"}
 """What holds what organisations have."""
 
 

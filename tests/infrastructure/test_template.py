@@ -27,7 +27,7 @@ WILDCARD_RESOURCES = {
 # What an operator sets up stays until an operator changes it.
 KEPT_UNTIL_CHANGED = {"DirectoryTable"}
 # Versions would keep what was erased.
-ERASABLE = {"ConversationsBucket"}
+ERASABLE = {"ContentBucket"}
 type Resource = dict[str, Any]
 
 
