@@ -31,7 +31,7 @@ _Loader.add_multi_constructor("!", _short_form)
 
 @cache
 def load() -> dict[str, Any]:
-    """Return `template.yaml`, short forms spelt out as mappings without their `Fn::`."""
+    """Return `template.yaml` with aliases and merges filled in, and short forms as mappings without their `Fn::`."""
     # A SafeLoader that only adds short forms.
     document: dict[str, Any] = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)  # noqa: S506
     return document

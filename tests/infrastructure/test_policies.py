@@ -35,8 +35,8 @@ HOMES = {
     "documents.dynamodb.documents": "CorpusTable",
     "jobs.dynamodb.reconciler": "CorpusTable",
     "retrieval.dynamodb": "CorpusTable",
-    "documents.s3": "DocumentsBucket",
-    "blobs.s3": "ConversationsBucket",
+    "documents.s3": "LlmsFullBucket",
+    "blobs.s3": "ContentBucket",
     "queue.sqs.jobs": "JobsQueue",
     "queue.sqs.retries": "JobsQueue",
     "access.sts": "OrganisationRole",
@@ -162,7 +162,7 @@ def asked(function: str) -> Grants:
 
 def test_the_code_is_read_at_all() -> None:
     assert asked("chat")["LedgerTable"] == {"dynamodb:UpdateItem"}
-    assert asked("api")["ConversationsBucket"] >= {"s3:DeleteObject", "s3:GetObject"}
+    assert asked("api")["ContentBucket"] >= {"s3:DeleteObject", "s3:GetObject"}
     assert asked("relay") == {"JobsQueue": {"sqs:SendMessage"}}
     assert asked("meta") == {}
 
@@ -173,14 +173,14 @@ def test_a_role_allows_what_its_functions_code_asks_for_and_nothing_else(functio
     # The event source writes there what the function could not handle.
     allowed.pop("RelayDeadLetters", None)
     # Listing is what makes S3 say that an object is absent, rather than that it may not be seen.
-    for bucket in ("DocumentsBucket", "ConversationsBucket"):
+    for bucket in ("LlmsFullBucket", "ContentBucket"):
         if bucket in allowed:
             allowed[bucket] -= {"s3:ListBucket"}
     wanted = {name: actions - {"s3:ListBucket"} for name, actions in asked(function).items()}
     assert allowed == wanted
 
 
-TENANTS = {"ConversationsTable", "ConversationsBucket", "CorpusTable"}
+TENANTS = {"ConversationsTable", "ContentBucket", "CorpusTable"}
 """What holds what organisations have."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from fencepost.http.errors import ERRORS
 from fencepost.kernel.errors import ErrorCode
 from fencepost.observability.powertools.metrics import NAMESPACE
-from fencepost.settings import Settings, load_settings
+from fencepost.settings import Settings
 from local import template
 from local.paths import ROOT
 
@@ -27,7 +27,7 @@ WILDCARD_RESOURCES = {
 # What an operator sets up stays until an operator changes it.
 KEPT_UNTIL_CHANGED = {"DirectoryTable"}
 # Versions would keep what was erased.
-ERASABLE = {"ConversationsBucket"}
+ERASABLE = {"ContentBucket"}
 type Resource = dict[str, Any]
 
 
@@ -47,11 +47,6 @@ PARAMETERS: dict[str, dict[str, Any]] = template.load()["Parameters"]
 GLOBALS: dict[str, Any] = template.load()["Globals"]["Function"]
 
 
-def chat_variables() -> dict[str, Any]:
-    variables: dict[str, Any] = FUNCTIONS["ChatFunction"]["Environment"]["Variables"]
-    return variables
-
-
 def referenced(value: Any) -> str:
     """Return what a variable is made of: a parameter, or a resource that may be conditional."""
     if "If" in value:
@@ -67,21 +62,6 @@ def test_every_setting_is_set_from_a_parameter_or_a_resource_and_nothing_else_is
     assert set(variables) == aliases - NO_VARIABLES
     known = PARAMETERS.keys() | template.load()["Resources"].keys()
     assert all(referenced(value) in known for value in variables.values())
-
-
-def test_the_parameters_defaults_are_the_settings_defaults() -> None:
-    environment = {
-        name: str(PARAMETERS[referenced(value)]["Default"])
-        for name, value in chat_variables().items()
-        if referenced(value) in PARAMETERS
-    }
-    assert load_settings(environment) == load_settings({})
-
-
-def test_a_parameter_that_is_a_setting_names_its_variable() -> None:
-    for name, value in chat_variables().items():
-        if referenced(value) in PARAMETERS:
-            assert PARAMETERS[referenced(value)]["Description"] == name
 
 
 def test_every_parameter_is_used() -> None:

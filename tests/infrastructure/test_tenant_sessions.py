@@ -85,7 +85,7 @@ def may_name(org: str, leading_key: str) -> bool:
 
 def may_touch(org: str, name: str) -> bool:
     (resource,) = [row["Resource"]["Sub"] for row in statements_of_the_tenant_role() if "Sub" in row["Resource"]]
-    return fnmatchcase(f"bucket/{name}", pattern(resource.replace("${ConversationsBucket.Arn}", "bucket"), org))
+    return fnmatchcase(f"bucket/{name}", pattern(resource.replace("${ContentBucket.Arn}", "bucket"), org))
 
 
 orgs = st.from_regex(r"[a-z0-9][a-z0-9-]{0,62}", fullmatch=True)

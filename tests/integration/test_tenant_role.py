@@ -97,7 +97,7 @@ def resolved(document: dict[str, Any], walled: Walled, org: str) -> dict[str, An
         "ConversationsTable.Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{walled.conversations}",
         "DirectoryTable.Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{walled.directory}",
         "CorpusTable.Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/corpus",
-        "ConversationsBucket.Arn": f"arn:aws:s3:::{BUCKET}",
+        "ContentBucket.Arn": f"arn:aws:s3:::{BUCKET}",
         "aws:PrincipalTag/org": org,
         "!aws:PrincipalTag/org": org,
     }

@@ -80,7 +80,7 @@ def traces(town: Town, conversation_id: str) -> list[str]:
     """Return the keys of rows and objects in which a conversation's id stands, but for its tombstone and job."""
     named = [row for row in rows(town) if conversation_id in str(row)]
     stored = town.stack.client("s3").get_paginator("list_objects_v2")
-    pages = stored.paginate(Bucket=town.stack.physical("ConversationsBucket"))
+    pages = stored.paginate(Bucket=town.stack.physical("ContentBucket"))
     objects = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
     kinds = [row["sk"]["S"] for row in named if row["sk"]["S"].partition("#")[0] not in ("gone", "job")]
     return kinds + [key for key in objects if conversation_id in key]

@@ -69,7 +69,7 @@ def test_an_export_that_was_asked_for_before_a_revocation_is_not_made(town: Town
     record = str(uuid4())
     job = replace(job_of(town, member, conversation_id, Purpose.EXPORT), record=record)
     assert run(town, job) == []
-    stored = town.stack.client("s3").list_objects_v2(Bucket=town.stack.physical("ConversationsBucket"))
+    stored = town.stack.client("s3").list_objects_v2(Bucket=town.stack.physical("ContentBucket"))
     assert not [entry for entry in stored.get("Contents", ()) if record in entry["Key"]]
 
 

@@ -91,7 +91,7 @@ def test_an_archived_message_is_still_remembered(town: Town, user: str) -> None:
 def archive(town: Town, user: str, conversation_id: str) -> None:
     """Move all messages of a member's conversation into a block, as the job does with far more of them."""
     scope, dynamodb, s3 = town.scope(user, town.acme), town.stack.client("dynamodb"), town.stack.client("s3")
-    blobs = S3BlobStore(town.stack.physical("ConversationsBucket"), lambda: s3)
+    blobs = S3BlobStore(town.stack.physical("ContentBucket"), lambda: s3)
     store = DynamoDbArchive(town.stack.physical("ConversationsTable"), blobs, lambda: dynamodb)
     conversation = store.conversation(scope, conversation_id)
     messages = store.rows(scope, conversation_id, after=0, limit=9)

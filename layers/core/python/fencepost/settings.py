@@ -236,8 +236,8 @@ class Settings(BaseModel):
     conversations_table: str = Field(
         "", alias="FENCEPOST_CONVERSATIONS_TABLE", description="DynamoDB: conversations and all that belongs to them."
     )
-    conversations_bucket: str = Field(
-        "", alias="FENCEPOST_CONVERSATIONS_BUCKET", description="S3: big answers, old turns, exports and attachments."
+    content_bucket: str = Field(
+        "", alias="FENCEPOST_CONTENT_BUCKET", description="S3: big answers, old turns, exports and attachments."
     )
     corpus_table: str = Field("", alias="FENCEPOST_CORPUS_TABLE", description="DynamoDB: documents and their chunks.")
     tenant_role: str = Field(
@@ -246,7 +246,7 @@ class Settings(BaseModel):
         description="IAM: the role that reaches one organisation's rows and objects; empty uses the function's own.",
     )
     jobs_queue: str = Field("", alias="FENCEPOST_JOBS_QUEUE", description="SQS: work that is done after an answer.")
-    documents_bucket: str = Field("", alias="FENCEPOST_DOCUMENTS_BUCKET", description="S3: copies of the documents.")
+    llms_full_bucket: str = Field("", alias="FENCEPOST_LLMS_FULL_BUCKET", description="S3: copies of llms-full.txt.")
 
     @property
     def rate_limits(self) -> RateLimits:

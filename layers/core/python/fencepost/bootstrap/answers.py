@@ -86,7 +86,7 @@ def _documents(settings: Settings, log: Events) -> Callable[[Site], DocumentLibr
     @lru_cache(_LIBRARIES)
     def library(url: str) -> DocumentLibrary:
         fetcher = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback)
-        return DocumentLibrary(url, fetcher, S3DocumentArchive(settings.documents_bucket, log), split_document, log)
+        return DocumentLibrary(url, fetcher, S3DocumentArchive(settings.llms_full_bucket, log), split_document, log)
 
     return lambda site: library(site.documents_url)
 

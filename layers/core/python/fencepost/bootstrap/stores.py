@@ -151,7 +151,7 @@ def stores(settings: Settings, log: Events) -> Stores:
     return Stores(
         settings.conversations_table,
         settings.directory_table,
-        settings.conversations_bucket,
+        settings.content_bucket,
         sessions,
         settings.corpus_table,
     )
