@@ -61,6 +61,7 @@ check: .venv/.synced $(SAM) ## Lint, type-check and validate everything
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/vulture
 	$(SAM) validate --lint
 
 invoke: .venv/.synced ## Run one function: make invoke FUNCTION=chat EVENT=events/chat.json

@@ -18,13 +18,14 @@ from fencepost.conversations.domain.question import Question
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.domain.sections import split_document
 from fencepost.documents.sqlite import FullTextRanker
+from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.model.domain.token_counts import count_tokens
-from fencepost.turns.domain.assembly import Budgets, Nonces, assemble
+from fencepost.turns.domain.assembly import Nonces, assemble
 from fencepost.turns.domain.prompt_inputs import stateless
 
 SITE = "https://docs.example"
 QUESTIONS = 40
-BUDGETS = Budgets(documents_tokens=60_000, history_tokens=16_000, max_output_tokens=1_024)
+BUDGETS = LayerBudgets(documents_tokens=60_000, history_tokens=16_000, max_output_tokens=1_024)
 NONCES = Nonces(documents="d" * 32, facts="a" * 32, summary="b" * 32, fresh="f" * 32)
 
 

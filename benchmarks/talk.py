@@ -25,7 +25,6 @@ from fencepost.memory.domain.summaries import (
 from fencepost.memory.domain.summary import Summary
 from fencepost.model.domain.prompt import Prompt, Role
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
-from fencepost.turns.domain.assembly import Budgets
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 from fencepost.turns.service.prompt_builder import Composer, Draft
 
@@ -33,7 +32,7 @@ MODEL = "claude-haiku-5-5"
 SITE = Site(org="demo", id="docs", key="demo", budgets=LayerBudgets())
 KEYS = SecretKeys("signing", api_key="any", read=lambda _name, _anew: "a signing secret")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-COMPOSER = Composer(keys=KEYS, ranker=FullTextRanker(), budgets=Budgets.of(SITE.budgets), unsigned="accept")
+COMPOSER = Composer(keys=KEYS, ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
 _NONCE = "0" * NONCE_CHARACTERS
 
 

@@ -33,11 +33,11 @@ from fencepost.model.service.completion import PaidModel
 from fencepost.observability.domain.events import AuditRecord, Event
 from fencepost.observability.ports import RequestLog
 from fencepost.prompting.domain.section import Section
-from fencepost.turns.domain.assembly import Budgets
 from fencepost.turns.domain.signatures import Policy
 from fencepost.turns.routes.stateless_chat import Chat, demo, post_only
 from fencepost.turns.service.prompt_builder import Composer
 from fencepost.turns.service.stateless_chat import ChatService
+from tests.budgets import Budgets
 from tests.fakes import FakeKeys, FakeLedger, FakeLimiter, FixedClock
 
 MODEL = "claude-haiku-4-5"

@@ -34,7 +34,7 @@ class FakeDiagnoses:
         with self.faults.call():
             place = scope.org, look.diagnosis_id
             record = self.records.get(place)
-            if record is None or not record.is_open_to(scope.actor, look.at):
+            if record is None or record.closed_at or record.opened_by != scope.actor or look.at >= record.until:
                 return False
             self.records[place] = replace(record, looks=record.looks + 1)
             self.taken.setdefault(place, []).append(look)

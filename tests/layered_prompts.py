@@ -9,13 +9,14 @@ from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import Message
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.identity.domain.facts import Fact
-from fencepost.identity.domain.sites import Site
+from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.memory.domain.summary import Summary
 from fencepost.model.domain.prompt import Prompt
 from fencepost.prompting.domain.section import Section
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
-from fencepost.turns.domain.assembly import Budgets, Nonces, assemble
+from fencepost.turns.domain.assembly import Nonces, assemble
 from fencepost.turns.domain.prompt_inputs import Layers, remembered
+from tests.budgets import Budgets
 from tests.prompts import GUIDE, SITE, material, request
 
 NONCES = Nonces(documents="d" * 32, facts="a" * 32, summary="b" * 32, fresh="f" * 32)
@@ -44,7 +45,7 @@ def turn(
     return remembered(request(), loaded, documents, site, files, recalled=recalled)
 
 
-def shown(layers: Layers, budgets: Budgets = BUDGETS) -> Prompt:
+def shown(layers: Layers, budgets: LayerBudgets = BUDGETS) -> Prompt:
     return assemble(layers, in_order, budgets, NONCES)
 
 

@@ -17,7 +17,7 @@ from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, a
 from fencepost.identity.service import SiteService
 from fencepost.jobs.domain.index_diff import Finding
 from fencepost.jobs.domain.outbox import jobs_after
-from fencepost.jobs.service.due_work import Sweep
+from fencepost.jobs.service.due_work import DueDocuments
 from fencepost.jobs.service.index_diff import Looked, Sides
 from fencepost.jobs.service.orphans import StrayRemoval
 from fencepost.jobs.service.reconciler import Reconciler
@@ -151,10 +151,10 @@ class ReconcileWorld:
             self.queue.jobs += waiting
         raise AssertionError(f"jobs do not come to their end: {self.queued()}")
 
-    def sweep(self) -> None:
+    def queue_due(self) -> None:
         """Queue what is due, as the schedule does."""
         agenda = self.documents.store
-        list(Sweep(agenda=agenda, store=agenda, queue=self.queue, clock=self.clock).run())
+        list(DueDocuments(agenda=agenda, store=agenda, queue=self.queue, clock=self.clock).run())
 
     def reconcile(self) -> list[Looked]:
         """Make one run, some time after the last change."""
@@ -264,7 +264,7 @@ class ReconcileWorld:
                 self._send(job)
 
     def _send(self, job: Job) -> None:
-        # What is lost on the way here, the sweep and the reconciler have to find.
+        # What is lost on the way here, the schedule and the reconciler have to find.
         with suppress(FencepostError):
             self.queue.send([job])
 

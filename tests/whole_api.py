@@ -10,7 +10,6 @@ from fencepost.http.routing import Route
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.identity.service import SiteService
-from fencepost.lifecycle.masking import PowertoolsMasker
 from fencepost.lifecycle.routes.carry import CarryRoutes
 from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
 from fencepost.lifecycle.routes.erase import EraseRoutes
@@ -84,7 +83,6 @@ def _administration(world: ApiWorld) -> tuple[Route, ...]:
     diagnostics = DiagnosticsService(
         conversations=world.store,
         diagnoses=FakeDiagnoses(),
-        masker=PowertoolsMasker(),
         keys=world.keys,
         events=world.events,
         clock=world.clock,

@@ -15,7 +15,7 @@ BOOTSTRAP = "fencepost.bootstrap"
 STORES = f"{BOOTSTRAP}.stores"
 ADAPTERS = (
     r"fencepost\.(kernel\.aws|\w+\.(rows|dynamodb|s3|sqs|sts|sqlite|tokens|anthropic|powertools|fetching|readers"
-    r"|masking|indexes|bedrock|local_embedder))\b"
+    r"|indexes|bedrock|local_embedder))\b"
 )
 """Matches the modules that reach beyond the process, and those that hold rows."""
 # The SDK's methods, and the actions of `TransactWriteItems` and of presigned requests, each with IAM's name.

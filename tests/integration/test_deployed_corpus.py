@@ -70,7 +70,7 @@ def test_a_file_is_ingested_from_the_command_line(stack: Stack, tmp_path: Path) 
     assert len(entries(stack, "ropes", document["id"])) == document["chunks"]
 
 
-def test_the_clock_starts_the_sweep(stack: Stack) -> None:
+def test_the_clock_starts_the_queueing_of_due_documents(stack: Stack) -> None:
     (name,) = [rule["Name"] for rule in stack.client("events").list_rules()["Rules"] if "Sweep" in rule["Name"]]
     (target,) = stack.client("events").list_targets_by_rule(Rule=name)["Targets"]
     assert stack.physical("ScheduleFunction") in target["Arn"]

@@ -30,7 +30,7 @@ RESERVE_THREE_AND_HANG = """
 import sys, time
 from datetime import datetime
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
-from fencepost.limits.domain.rates import Caps
+from fencepost.limits.domain.ledger import Caps
 from fencepost.limits.domain.costs import MicroDollars
 from fencepost.limits.service.block_leasing import LeasingLedger
 from tests.integration.tables import connect

@@ -16,10 +16,11 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.model.domain.prompt import Prompt, Role
 from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.prompting.domain.section import Section
-from fencepost.turns.domain.assembly import Budgets, Nonces, Rank, assemble
+from fencepost.turns.domain.assembly import Nonces, Rank, assemble
 from fencepost.turns.domain.excerpts import MAX_RETRIEVED_SECTIONS
 from fencepost.turns.domain.prompt_inputs import stateless
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, SYSTEM_PROMPT, UNVERIFIED_MARK
+from tests.budgets import Budgets
 
 NONCES = Nonces(documents="c" * 32, facts="a" * 32, summary="b" * 32, fresh="f" * 32)
 ROOMY = Budgets(documents_tokens=60_000, history_tokens=16_000, max_output_tokens=1_024)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.jobs.handlers.consumer import ATTEMPTS, JobQueueConsumer, retry_delay
+from fencepost.jobs.handlers.consumer import JobQueueConsumer
 from fencepost.jobs.handlers.relay import Relay
 from fencepost.jobs.service.runner import JobRunner
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.model.domain.prompt import Prompt
 from fencepost.observability.domain.events import BatchEvent, JobEvent
-from fencepost.queue.domain import Job, JobState, Purpose, WorkLease
+from fencepost.queue.domain import ATTEMPTS, Job, JobState, Purpose, WorkLease, retry_delay
 from fencepost.queue.service import WORK_SECONDS, new_record
 from fencepost.queue.sqs.jobs import message
 from local import template

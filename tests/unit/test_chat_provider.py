@@ -17,9 +17,9 @@ from fencepost.model.service.completion import LEAST_MODEL_SECONDS, TURN_SECONDS
 from fencepost.observability.domain.events import LedgerEvent, RequestEvent
 from fencepost.observability.service.trace import Trace
 from fencepost.prompting.domain.section import Section
-from fencepost.turns.domain.assembly import Budgets
 from fencepost.turns.domain.signatures import Policy
 from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
+from tests.budgets import Budgets
 from tests.chat_world import SMALL_SITE, BrokenKeys, FakeDocuments, FakeModel, World, fails, pairs, turn
 from tests.fakes import FakeKeys, FakeLedger
 

@@ -17,7 +17,6 @@ from fencepost.kernel.money import Usage
 from fencepost.model.anthropic.claude import Claude
 from fencepost.model.domain.prompt import Prompt
 from fencepost.prompting.domain.section import Section
-from fencepost.turns.domain.assembly import Budgets
 from fencepost.turns.domain.turns import TurnMaterial
 from fencepost.turns.service.prompt_builder import Composer, Draft
 from tests.fakes import FakeKeys
@@ -26,7 +25,7 @@ from tests.stand_in import StandIn
 
 MODEL = "claude-haiku-5-5"
 NARROW = replace(SITE, budgets=LayerBudgets(documents_tokens=4_000))
-COMPOSER = Composer(keys=FakeKeys(), ranker=FullTextRanker(), budgets=Budgets.of(SITE.budgets), unsigned="accept")
+COMPOSER = Composer(keys=FakeKeys(), ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
 MATERIAL = material(said(2), facts=[fact(1)], summed=summary("Wants refunds."))
 FILES = [AttachedText("9", "notes.txt", "Tea at noon.")]
 

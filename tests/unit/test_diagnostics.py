@@ -11,7 +11,6 @@ import pytest
 from fencepost.http.cursors import Cursors
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.kernel.errors import ErrorCode
-from fencepost.lifecycle.masking import PowertoolsMasker
 from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
 from fencepost.lifecycle.service.diagnostics import DiagnosticsService
 from fencepost.model.domain.prompt import LayerUse
@@ -37,7 +36,6 @@ class Clinic:
         service = DiagnosticsService(
             conversations=self.world.store,
             diagnoses=self.records,
-            masker=PowertoolsMasker(),
             keys=self.world.keys,
             events=self.world.events,
             clock=self.world.clock,

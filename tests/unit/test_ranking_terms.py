@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +19,10 @@ from fencepost.documents.domain.fields import address_words, document_fields
 from fencepost.retrieval.domain.ranking.analysis import STOP_WORDS, analysed, asked
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields, speaker_of
 from fencepost.retrieval.domain.ranking.porter import stem
+from fencepost.retrieval.domain.terms import terms
 
+SAMPLE = Path(__file__).with_name("porter_stems.txt")
+DOCUMENTS = sorted((Path(os.environ.get("FENCEPOST_DATA", "../shared/data")) / "docs").glob("*.txt"))
 DAY = date(2023, 5, 8)
 
 _ENDINGS = """ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness
@@ -50,6 +57,28 @@ class TestStems:
     )
     def test_examples_of_the_paper(self, word: str, its_stem: str) -> None:
         assert stem(word) == its_stem
+
+    def test_stems_of_the_sample_vocabulary_stay_as_stored_indexes_have_them(self) -> None:
+        stems = dict(line.split() for line in SAMPLE.read_text().splitlines())
+        assert {word: stem(word) for word in stems} == stems
+
+    @pytest.mark.skipif(not DOCUMENTS, reason="FENCEPOST_DATA has no docs")
+    def test_stems_of_all_words_of_real_documents_are_sqlites(self) -> None:
+        texts = (path.read_text("utf-8") for path in DOCUMENTS)
+        english = sorted({word for text in texts for word in terms(text) if re.fullmatch("[a-z]{1,64}", word)})
+        assert [stem(word) for word in english] == stemmed_by_sqlite(english)
+
+    @pytest.mark.parametrize(
+        ("word", "its_stem"), [("technologies", "technolog"), ("possibly", "possibl"), ("trekking", "trek")]
+    )
+    def test_rules_that_snowball_lacks(self, word: str, its_stem: str) -> None:
+        assert stem(word) == its_stem
+
+    def test_threads_stem_as_one_does(self) -> None:
+        words = [f"{'x' * length}{ending}" for length in range(1, 40) for ending in ENDINGS]
+        expected = [stem.__wrapped__(word) for word in words]
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(stem.__wrapped__, words)) == expected
 
     @pytest.mark.parametrize("word", ["", "is", "東京", "größe", "x86", "naïves"])
     def test_what_is_short_or_no_english_stays(self, word: str) -> None:

@@ -40,7 +40,7 @@ class Life:
 
     def step(self) -> None:
         """Let something happen."""
-        often = {self.deliver: 10, self.write: 4, self.say: 6, self.wait: 3, self.reconcile: 1, self.sweep: 1}
+        often = {self.deliver: 10, self.write: 4, self.say: 6, self.wait: 3, self.reconcile: 1, self.queue_due: 1}
         rarely = {self.rename: 2, self.remove: 1, self.erase: 1, self.hide: 1, self.lose: 1, self.stray: 2}
         chances: dict[Callable[[], None], float] = {**often, **rarely, self.age: 1, self.change_model: 0.1}
         (happens,) = self.rng.choices(list(chances), list(chances.values()))
@@ -108,21 +108,21 @@ class Life:
     def wait(self) -> None:
         self.world.clock.advance(self.rng.choice((1, 30, 200, 1_000)))
 
-    def sweep(self) -> None:
+    def queue_due(self) -> None:
         with suppress(FencepostError):
-            self.world.sweep()
+            self.world.queue_due()
 
     def reconcile(self) -> None:
         with suppress(FencepostError):
             list(self.world.reconciler.run())
 
     def calm(self) -> None:
-        """Let no call fail any more, and what was under way come to its end, by the sweep. Not all is well then."""
+        """Let no call fail any more, and what was under way come to its end, by the schedule. Not all is well then."""
         self.world.faults.rate = 0
         self.world.faults.due.clear()
         for _ in range(2):
             self.world.clock.advance(STUCK_AFTER.total_seconds())
-            self.world.sweep()
+            self.world.queue_due()
             self.world.settle()
         for happens in (self.lose, self.lose, self.lose, self.stray, self.age):
             happens()

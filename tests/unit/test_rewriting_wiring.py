@@ -20,7 +20,6 @@ from fencepost.limits.domain.prices import price_of
 from fencepost.limits.service.headroom import SparingLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.settings import load_settings
-from fencepost.turns.domain.assembly import Budgets
 from tests.chat_world import MODEL, FakeEvents
 from tests.fakes import FakeKeys
 from tests.layered_prompts import shown, turn
@@ -63,7 +62,7 @@ def test_the_dearest_answer_costs_no_more_than_is_kept_for_it(documents: Documen
         turn(documents=documents, site=site, files=[AttachedText("9", "notes.txt", "My notes. " * 99)]),
         message="\U0002070e" * MAX_MESSAGE_CHARACTERS,
     )
-    prompt = shown(layers, Budgets.of(small))
+    prompt = shown(layers, small)
     bill = answers(load_settings({}), FakeKeys(), FakeEvents()).sparing(site).billing.ledger
     assert isinstance(bill, SparingLedger)
     assert worst_case(price_of(MODEL), prompt.input_tokens, prompt.max_output_tokens) <= bill.spared

@@ -38,7 +38,6 @@ NOBODYS = {
     "KeySetFetcher",
     "Keys",
     "Ledger",
-    "Masker",
     "MemberTokens",
     "Model",
     # Ids of organisations; each is then looked at in its own scope.

@@ -12,15 +12,15 @@ from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.identity.domain.facts import FactState
-from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.identity.domain.sites import CONTEXT_TOKENS, LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.excerpts import facts_hash, summary_hash
 from fencepost.memory.domain.facts import pinned_by_site
 from fencepost.model.domain.prompt import Prompt
-from fencepost.turns.domain.assembly import CONTEXT_TOKENS, Budgets
 from fencepost.turns.domain.excerpts import NOTICE
 from fencepost.turns.domain.prompt_inputs import Layers
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, STORED_TURNS, SYSTEM_PROMPT
+from tests.budgets import Budgets
 from tests.layered_prompts import BUDGETS, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
 from tests.prompts import LIBRARY, NOW, SITE, answer, fact, question, said, summary
 
@@ -184,11 +184,8 @@ class TestMemory:
         assert summary_hash(summary()) == summary_hash(None)
 
 
-def test_a_sites_budgets_are_those_of_its_layers() -> None:
-    site = LayerBudgets(documents_tokens=1, history_tokens=2, max_output_tokens=3, summary_tokens=4)
-    expected = Budgets(documents_tokens=1, history_tokens=2, max_output_tokens=3, summary_tokens=4)
-    assert Budgets.of(site) == expected
-    assert expected.context_tokens == CONTEXT_TOKENS
+def test_all_layers_of_a_sites_prompt_share_the_models_window() -> None:
+    assert LayerBudgets().context_tokens == Budgets().context_tokens == CONTEXT_TOKENS
 
 
 def test_the_prompt_says_when_nothing_matches_beside_a_file() -> None:

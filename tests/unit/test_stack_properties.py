@@ -23,10 +23,11 @@ from fencepost.model.domain.prompt import Prompt, Role
 from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.prompting.domain.section import Section
 from fencepost.retrieval.domain.search import Passage, Recalled
-from fencepost.turns.domain.assembly import Budgets, most_tokens
+from fencepost.turns.domain.assembly import most_tokens
 from fencepost.turns.domain.excerpts import NOTICE
 from fencepost.turns.domain.prompt_inputs import Layers
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
+from tests.budgets import Budgets
 from tests.layered_prompts import NONCES, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
 from tests.prompts import NOW, SITE, answer, fact, question, summary
 from tests.unit.test_stack_passages import memory, passage

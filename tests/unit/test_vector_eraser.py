@@ -15,7 +15,7 @@ from fencepost.bootstrap.erasing import erase_service
 from fencepost.bootstrap.stores import Stores
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.lifecycle.domain.erasures import VECTORS
+from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.lifecycle.service import vector_erasure as vector_eraser
 from fencepost.lifecycle.service.vector_erasure import IndexedEraser
@@ -248,11 +248,11 @@ def test_exactly_the_entries_of_what_is_gone_go_however_they_are_paged(data: st.
         doomed = {one for one in gone if asked in (None, one)}
         expected = world.entries(ANN, *doomed) if doomed else []
         kept = sorted(one.chunk for one in world.index.entries.values())
-        assert world.eraser.leftovers(ANN, asked).get(VECTORS, 0) == len(expected)
+        assert world.eraser.leftovers(ANN, asked).get(ErasedKind.VECTORS, 0) == len(expected)
         budget, removed = data.draw(st.integers(1, 12)), 0
         while swept := world.eraser.sweep(ANN, asked, budget):
             assert sum(swept.values()) <= budget
-            removed += swept.get(VECTORS, 0)
+            removed += swept.get(ErasedKind.VECTORS, 0)
         left = sorted(one.chunk for one in world.index.entries.values())
         assert sorted([*left, *expected]) == kept
         assert (removed, world.eraser.leftovers(ANN, asked)) == (len(expected), {})

@@ -56,7 +56,8 @@ def _priced(model: str) -> str:
     return model
 
 
-Whole = Annotated[int, BeforeValidator(_whole_number)]
+DIGITS = BeforeValidator(_whole_number)
+Whole = Annotated[int, DIGITS]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Url = Annotated[str, Field(max_length=2_048), AfterValidator(_address)]
 Origins = Annotated[tuple[Origin, ...], BeforeValidator(_origins)]

@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from fencepost.identity.domain.sites import MEMORY_TOKENS
+from fencepost.identity.domain.sites import (
+    DocumentsTokens,
+    FactsTokens,
+    HistoryTokens,
+    LayerBudgets,
+    MemoryTokens,
+    MessageCount,
+    OutputTokens,
+    SummaryTokens,
+)
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.rates import Counter, RateLimits
-from fencepost.setting_types import Dollars, Flag, Origins, PricedModel, Url, Whole
+from fencepost.setting_types import DIGITS, Dollars, Flag, Origins, PricedModel, Url, Whole
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _MICRODOLLARS_PER_DOLLAR = 1_000_000
+_BUDGETS: Final = LayerBudgets()
 
 
 class InvalidSettings(Exception):
@@ -40,21 +50,17 @@ class Settings(BaseModel):
         alias="FENCEPOST_MODEL",
         description="The model; it needs a row in the price table.",
     )
-    max_output_tokens: Whole = Field(
-        1_024, alias="FENCEPOST_MAX_OUTPUT_TOKENS", ge=64, le=32_000, description="Where an answer is cut."
+    max_output_tokens: Annotated[OutputTokens, DIGITS] = Field(
+        _BUDGETS.max_output_tokens, alias="FENCEPOST_MAX_OUTPUT_TOKENS", description="Where an answer is cut."
     )
-    documents_tokens: Whole = Field(
-        60_000,
+    documents_tokens: Annotated[DocumentsTokens, DIGITS] = Field(
+        _BUDGETS.documents_tokens,
         alias="FENCEPOST_DOCUMENTS_TOKENS",
-        ge=1_000,
-        le=110_000,
         description="Budget of the documents in a prompt, in counted tokens (docs/adr/0004).",
     )
-    history_tokens: Whole = Field(
-        16_000,
+    history_tokens: Annotated[HistoryTokens, DIGITS] = Field(
+        _BUDGETS.history_tokens,
         alias="FENCEPOST_HISTORY_TOKENS",
-        ge=0,
-        le=32_000,
         description="Budget of earlier turns in a prompt, in counted tokens.",
     )
     unsigned_history: Literal["accept", "mark", "refuse"] = Field(
@@ -136,32 +142,24 @@ class Settings(BaseModel):
         le=25,
         description="The provider's whole call; it ends before the gateway's 29 seconds.",
     )
-    facts_tokens: Whole = Field(
-        8_000,
+    facts_tokens: Annotated[FactsTokens, DIGITS] = Field(
+        _BUDGETS.facts_tokens,
         alias="FENCEPOST_FACTS_TOKENS",
-        ge=0,
-        le=16_000,
         description="Budget of pinned facts in a prompt, in counted tokens.",
     )
-    summary_tokens: Whole = Field(
-        8_000,
+    summary_tokens: Annotated[SummaryTokens, DIGITS] = Field(
+        _BUDGETS.summary_tokens,
         alias="FENCEPOST_SUMMARY_TOKENS",
-        ge=0,
-        le=16_000,
         description="Budget of the rolling summary in a prompt, in counted tokens.",
     )
-    memory_tokens: Whole = Field(
-        MEMORY_TOKENS,
+    memory_tokens: Annotated[MemoryTokens, DIGITS] = Field(
+        _BUDGETS.memory_tokens,
         alias="FENCEPOST_MEMORY_TOKENS",
-        ge=0,
-        le=16_000,
         description="Budget of what was said in the owner's other conversations, in counted tokens; 0 turns it off.",
     )
-    conversation_messages: Whole = Field(
-        40,
+    conversation_messages: Annotated[MessageCount, DIGITS] = Field(
+        _BUDGETS.messages,
         alias="FENCEPOST_CONVERSATION_MESSAGES",
-        ge=0,
-        le=200,
         description="Most earlier messages of a conversation in a prompt, whatever their size.",
     )
     visitor_token_minutes: Whole = Field(

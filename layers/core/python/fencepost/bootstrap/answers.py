@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fencepost.bootstrap.identity import layer_budgets
 from fencepost.documents.domain.sections import split_document
 from fencepost.documents.fetching.web import WebDocumentFetcher
 from fencepost.documents.s3 import S3DocumentArchive
@@ -31,7 +32,7 @@ from fencepost.model.service.completion import PaidModel
 from fencepost.observability.ports import Events
 from fencepost.screening.domain import compile_patterns
 from fencepost.settings import Settings
-from fencepost.turns.domain.assembly import Budgets, most_tokens
+from fencepost.turns.domain.assembly import most_tokens
 from fencepost.turns.service.prompt_builder import Composer
 
 _LIBRARIES = 8
@@ -74,12 +75,9 @@ def _warm(model: Claude) -> None:
 
 
 def _composer(settings: Settings, keys: Keys) -> Composer:
-    budgets = Budgets(
-        documents_tokens=settings.documents_tokens,
-        history_tokens=settings.history_tokens,
-        max_output_tokens=settings.max_output_tokens,
+    return Composer(
+        keys=keys, ranker=FullTextRanker(), budgets=layer_budgets(settings), unsigned=settings.unsigned_history
     )
-    return Composer(keys=keys, ranker=FullTextRanker(), budgets=budgets, unsigned=settings.unsigned_history)
 
 
 def _documents(settings: Settings, log: Events) -> Callable[[Site], DocumentLibrary]:

@@ -25,7 +25,6 @@ from fencepost.http.proxy import Request, Response
 from fencepost.http.routing import Route, Router
 from fencepost.kernel.aws.secrets import SecretKeys
 from fencepost.kernel.clock import utc_now
-from fencepost.lifecycle.masking import PowertoolsMasker
 from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
 from fencepost.lifecycle.service.diagnostics import DiagnosticsService
 from fencepost.memory.routes import FactRoutes
@@ -102,7 +101,6 @@ def _diagnostics(reached: Stores, before: Front, log: Events) -> tuple[Route, ..
     service = DiagnosticsService(
         conversations=reached.conversations,
         diagnoses=reached.diagnoses,
-        masker=PowertoolsMasker(),
         keys=before.keys,
         events=log,
         clock=utc_now,

@@ -28,7 +28,7 @@ def directory(settings: Settings) -> DynamoDbDirectory:
 
 def administration(settings: Settings) -> Administration:
     """Return what changes the directory."""
-    return Administration(DynamoDbDirectoryAdmin(settings.directory_table), budgets(settings), utc_now)
+    return Administration(DynamoDbDirectoryAdmin(settings.directory_table), layer_budgets(settings), utc_now)
 
 
 def site_service(settings: Settings, known: Directory) -> SiteService:
@@ -38,13 +38,13 @@ def site_service(settings: Settings, known: Directory) -> SiteService:
         id="",
         key="",
         model=settings.model,
-        budgets=budgets(settings),
+        budgets=layer_budgets(settings),
         documents_url=settings.docs_site_url,
     )
     return SiteService(known, defaults)
 
 
-def budgets(settings: Settings) -> LayerBudgets:
+def layer_budgets(settings: Settings) -> LayerBudgets:
     """Return the deployment's budgets."""
     return LayerBudgets(
         facts_tokens=settings.facts_tokens,

@@ -9,7 +9,7 @@ from fencepost.bootstrap.stores import Stores, stores
 from fencepost.documents.dynamodb.documents import DynamoDbAgenda
 from fencepost.jobs.dynamodb.registry import DynamoDbRoll
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
-from fencepost.jobs.service.due_work import Sweep
+from fencepost.jobs.service.due_work import DueDocuments
 from fencepost.jobs.service.index_diff import Sides
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
@@ -33,8 +33,8 @@ def schedule_handler() -> ScheduleHandler:
         return idle
     log = LambdaEvents()
     reached, queue = stores(settings, log), SqsJobQueue(settings.jobs_queue)
-    sweep = Sweep(agenda=DynamoDbAgenda(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now)
-    return Schedule(sweep.run, _reconciler(settings, reached, index, queue).run, log)
+    due = DueDocuments(agenda=DynamoDbAgenda(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now)
+    return Schedule(due.run, _reconciler(settings, reached, index, queue).run, log)
 
 
 def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: JobQueue) -> Reconciler:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -72,7 +73,7 @@ def read_body[M: BaseModel](request: Request, model: type[M], code: ErrorCode, *
     Raises:
         FencepostError: as `read_content`, or one of these codes.
     """
-    return _validate(model, read_content(request), code, fields)
+    return validated(model, read_content(request), partial(_code, code, fields))
 
 
 def read_query[M: BaseModel](request: Request, model: type[M], **fields: ErrorCode) -> M:
@@ -81,20 +82,30 @@ def read_query[M: BaseModel](request: Request, model: type[M], **fields: ErrorCo
     Raises:
         FencepostError: `query_invalid`, or the field's own code.
     """
-    return _validate(model, request.query, ErrorCode.QUERY_INVALID, fields)
+    return validated(model, request.query, partial(_code, ErrorCode.QUERY_INVALID, fields))
 
 
-def _validate[M: BaseModel](
-    model: type[M], content: Mapping[str, object], code: ErrorCode, fields: Mapping[str, ErrorCode]
+def validated[M: BaseModel](
+    model: type[M], content: Mapping[str, object], code_of: Callable[[ErrorDetails], ErrorCode]
 ) -> M:
+    """Validate content.
+
+    Args:
+        model: of the content.
+        content: by names on the wire.
+        code_of: returns the code of one failure. Of several failures the first code of `ErrorCode` answers.
+
+    Raises:
+        FencepostError: with that code.
+    """
     try:
         return model.model_validate(content)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
-        raise FencepostError(min((_code(detail, code, fields) for detail in details), key=_ORDER.__getitem__)) from None
+        raise FencepostError(min(map(code_of, details), key=_ORDER.__getitem__)) from None
 
 
-def _code(detail: ErrorDetails, code: ErrorCode, fields: Mapping[str, ErrorCode]) -> ErrorCode:
+def _code(code: ErrorCode, fields: Mapping[str, ErrorCode], detail: ErrorDetails) -> ErrorCode:
     return fields.get(str(detail["loc"][0]), code) if detail["loc"] else code
 
 

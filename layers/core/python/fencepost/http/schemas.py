@@ -50,7 +50,8 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+WHOLE = BeforeValidator(_whole)
+Whole = Annotated[int, WHOLE]
 
 
 MAX_PAGE = 100

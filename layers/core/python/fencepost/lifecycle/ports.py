@@ -165,14 +165,6 @@ class DiagnosisStore(Protocol):
         ...
 
 
-class Masker(Protocol):
-    """Hides personal data."""
-
-    def mask(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return the texts with what points to a person made unreadable."""
-        ...
-
-
 class Eraser(Protocol):
     """Removes everything of a conversation or of an owner. Calling it again goes on where it stopped.
 

@@ -35,6 +35,18 @@ DELAYS: Mapping[Purpose, timedelta] = MappingProxyType({Purpose.ERASE: timedelta
 at its beginning: turns, other jobs, and forms for uploads. SQS lets no message wait longer.
 """
 
+ATTEMPTS = 5
+"""How often the queue delivers a job before it goes to the dead letters: `maxReceiveCount` in the template."""
+FIRST_RETRY = timedelta(seconds=10)
+"""How long a job waits after its first failure; most failures that pass do so within seconds."""
+RETRY_GROWTH = 6
+"""Factor of each further wait: five attempts are spread over three quarters of an hour."""
+
+
+def retry_delay(attempt: int) -> timedelta:
+    """Return how long a job waits after a failed attempt, counted from 1; zero after the last one."""
+    return timedelta() if attempt >= ATTEMPTS else FIRST_RETRY * RETRY_GROWTH ** (attempt - 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:

@@ -1,4 +1,4 @@
-"""Turns of a conversation, as a client sends them and as an answer leaves."""
+"""Questions with their history, as a client sends them, and answers as they leave."""
 
 from __future__ import annotations
 

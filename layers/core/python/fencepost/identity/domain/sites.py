@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.origins import Origin
@@ -13,8 +15,16 @@ from fencepost.kernel.money import Caps
 SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 """What a site's public key looks like: an organisation's id, a hyphen and a site's id fit in."""
 
-MEMORY_TOKENS: Final = 4_000
-"""Of what was said in other conversations, where nothing else is set."""
+CONTEXT_TOKENS: Final = 200_000
+"""The context window of the smallest model in use: layers give way to stay inside it."""
+
+FactsTokens = Annotated[int, Field(ge=0, le=16_000)]
+SummaryTokens = Annotated[int, Field(ge=0, le=16_000)]
+HistoryTokens = Annotated[int, Field(ge=0, le=32_000)]
+DocumentsTokens = Annotated[int, Field(ge=1_000, le=110_000)]
+MemoryTokens = Annotated[int, Field(ge=0, le=16_000)]
+OutputTokens = Annotated[int, Field(ge=64, le=32_000)]
+MessageCount = Annotated[int, Field(ge=0, le=200)]
 
 type FactPolicy = Literal["off", "propose", "trust"]
 
@@ -22,6 +32,9 @@ type FactPolicy = Literal["off", "propose", "trust"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerBudgets:
     """Counted tokens (docs/adr/0004) that each layer of a prompt may take, and where an answer is cut.
+
+    The types above bound what a deployment or an admin may set. Rows are read without these bounds, so that a site
+    stays readable when a bound becomes narrower.
 
     Attributes:
         facts_tokens: pinned facts of site and owner together; writing more than this is refused.
@@ -35,7 +48,12 @@ class LayerBudgets:
     documents_tokens: int = 60_000
     max_output_tokens: int = 1_024
     messages: int = 40
-    memory_tokens: int = MEMORY_TOKENS
+    memory_tokens: int = 4_000
+
+    @property
+    def context_tokens(self) -> int:
+        """The bound of all layers and the answer together."""
+        return CONTEXT_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from math import inf
 from typing import Any
@@ -17,15 +16,9 @@ from fencepost.jobs.handlers.batches import Batch, Unreadable
 from fencepost.jobs.service.runner import JobRunner
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.ports import RequestLog
-from fencepost.queue.domain import Job
+from fencepost.queue.domain import ATTEMPTS, Job, retry_delay
 from fencepost.queue.ports import RetryQueue
 
-ATTEMPTS = 5
-"""How often the queue delivers a message before it goes to the dead letters: `maxReceiveCount` in the template."""
-FIRST_RETRY = timedelta(seconds=10)
-"""How long a job waits that failed once; what passes at all mostly passes in seconds."""
-RETRY_GROWTH = 6
-"""How many times longer it waits each time: five attempts are spread over three quarters of an hour."""
 JOB_SECONDS = 80.0
 """What a job may take: three calls of the model, and the stores. With less left, the next one is not begun."""
 
@@ -54,11 +47,6 @@ class JobQueueConsumer:
         """Let a failed message come again soon. Where that fails too, it comes when the queue's own timeout is over."""
         with suppress(FencepostError):
             self.retries.retry(record["receiptHandle"], retry_delay(_attempt(record)))
-
-
-def retry_delay(attempt: int) -> timedelta:
-    """Return how long a job waits after its attempt, counted from 1; what failed for the last time need not wait."""
-    return timedelta() if attempt >= ATTEMPTS else FIRST_RETRY * RETRY_GROWTH ** (attempt - 1)
 
 
 def _attempt(record: Mapping[str, Any]) -> int:

@@ -19,7 +19,7 @@ type ScheduleHandler = Callable[[Mapping[str, Any], object], None]
 type _Source = Literal["schedule", "reconcile"]
 
 RECONCILE: Final = "reconcile"
-"""The `task` of an event that asks for the reconciler; any other asks for the sweep."""
+"""The `task` of an event that asks for the reconciler; any other queues due documents."""
 
 
 class ScheduleFailed(Exception):
@@ -31,11 +31,11 @@ class Schedule:
     """A Lambda handler for scheduled events.
 
     Attributes:
-        sweep: queues what is due, and yields the jobs.
+        queue_due: queues a job for each due document, and yields the jobs.
         reconcile: compares index and tables, queues what repairs them, and yields what each page told.
     """
 
-    sweep: Callable[[], Iterable[Job]]
+    queue_due: Callable[[], Iterable[Job]]
     reconcile: Callable[[], Iterable[Looked]]
     log: RequestLog
 
@@ -49,7 +49,7 @@ class Schedule:
         began, queued, failed = time.perf_counter(), 0, False
         reconciles = event.get("task") == RECONCILE
         try:
-            for _ in self._reconcile() if reconciles else self._sweep():
+            for _ in self._reconcile() if reconciles else self._queue_due():
                 queued += 1
         except Exception as error:  # noqa: BLE001 - the edge: no text of an error may pass it
             failed = True
@@ -59,8 +59,8 @@ class Schedule:
         if failed:
             raise ScheduleFailed
 
-    def _sweep(self) -> Iterator[Job]:
-        for job in self.sweep():
+    def _queue_due(self) -> Iterator[Job]:
+        for job in self.queue_due():
             self.log.emit(JobEvent(purpose=job.purpose, result="queued"))
             yield job
 

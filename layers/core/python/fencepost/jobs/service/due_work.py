@@ -17,12 +17,12 @@ from fencepost.queue.ports import JobQueue
 
 PAGE: Final = 100
 PAGES: Final = 10
-"""Of one sweep: what is still due then, the next one queues."""
+"""Of one run; the next run queues the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
-    """Looks through the agenda. Two sweeps at once do no harm: a document is queued by the one that changes its row."""
+class DueDocuments:
+    """Queues jobs for due documents. Two runs at once do no harm: the one that changes a row queues its document."""
 
     agenda: Agenda
     store: CorpusStore

@@ -28,10 +28,6 @@ class Diagnosis:
     closed_at: datetime | None = None
     looks: int = 0
 
-    def is_open_to(self, actor: str, now: datetime) -> bool:
-        """Tell whether somebody may look at this moment."""
-        return actor == self.opened_by and self.closed_at is None and now < self.until
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:

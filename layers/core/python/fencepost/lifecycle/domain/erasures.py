@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final, Literal
 
 from fencepost.queue.domain import JobRecord, JobState, Purpose
 
 LEFT: Final = "left"
 """Among an erasure's counts: how many rows, objects and entries the verifier found after the last sweep."""
-VECTORS: Final = "vectors"
-"""The kind of what the index holds of messages: their entries."""
 SETTLING: Final = timedelta(minutes=2)
 """How long an index may go on to list what was removed from it: a minute at most, and as much again."""
+
+
+class ErasedKind(StrEnum):
+    """Kinds of what an erasure removes and counts: rows, objects, and entries of messages in the index."""
+
+    CONVERSATIONS = "conversations"
+    MESSAGES = "messages"
+    POINTERS = "pointers"
+    ARCHIVES = "archives"
+    SUMMARIES = "summaries"
+    FACTS = "facts"
+    JOBS = "jobs"
+    ATTACHMENTS = "attachments"
+    IMPORTS = "imports"
+    LEASES = "leases"
+    PARTS = "parts"
+    OBJECTS = "objects"
+    VECTORS = "vectors"
 
 
 @dataclass(frozen=True, slots=True)

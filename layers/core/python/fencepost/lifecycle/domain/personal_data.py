@@ -6,6 +6,7 @@ card, an account, a birthday or an order. A name in plain words has no form, and
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 MASK: Final = "[masked]"
@@ -18,7 +19,12 @@ _IP_ADDRESS = r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa
 _KEY = r"\b(?=\w{0,40}\d)[\w-]{20,}"
 _HANDLE = r"(?<!\w)@\w[\w.]{1,30}"
 
-PERSONAL_DATA: Final = "|".join((_EMAIL, _WEB_ADDRESS, _ACCOUNT, _IP_ADDRESS, _DIGITS, _KEY, _HANDLE))
+_PERSONAL_DATA: Final = re.compile("|".join((_EMAIL, _WEB_ADDRESS, _ACCOUNT, _IP_ADDRESS, _DIGITS, _KEY, _HANDLE)))
 """A regular expression of e-mail and web addresses, accounts, numbers, IP addresses, keys and handles.
 
 Each repetition is bounded or followed by what cannot belong to it, so that no text takes longer than its length."""
+
+
+def mask_personal_data(text: str) -> str:
+    """Return the text with `MASK` in place of all personal data."""
+    return _PERSONAL_DATA.sub(MASK, text)

@@ -17,21 +17,12 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.client import ClientFactory, dynamodb_client
-from fencepost.lifecycle.dynamodb.erasure_scan import (
-    ATTACHMENTS,
-    CONVERSATIONS,
-    FACTS,
-    IMPORTS,
-    OBJECTS,
-    Remains,
-    Remnant,
-    counted,
-    remnant,
-)
+from fencepost.lifecycle.domain.erasures import ErasedKind
+from fencepost.lifecycle.dynamodb.erasure_scan import Remains, Remnant, counted, remnant
 from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.lifecycle.ports import Eraser
 
-_BURIED = (CONVERSATIONS, IMPORTS)
+_BURIED = (ErasedKind.CONVERSATIONS, ErasedKind.IMPORTS)
 """Rows that lead to a partition of their own. A tombstone in their place says that it is to be swept."""
 
 
@@ -57,7 +48,7 @@ class DynamoDbEraser(Eraser):
     def forget_owner(self, scope: Scope, now: datetime) -> dict[str, int]:
         # First of all, or a job could write again what was just removed.
         self._removal.mark_owner(scope, now)
-        forgotten = Counter({FACTS: self._remove_facts(scope, None)})
+        forgotten = Counter[str]({ErasedKind.FACTS: self._remove_facts(scope, None)})
         for kind, group in _by_kind(self._remains.of_owner(scope)):
             rows = [remnant.key for remnant in group]
             forgotten[kind] += len(rows)
@@ -72,8 +63,10 @@ class DynamoDbEraser(Eraser):
             return {}
         # First what is known by rows that are about to go: bundles by their jobs, facts by pointers.
         bundles = self._drop(scope, self._remains.bundles(scope, conversation_id))
-        swept = Counter({OBJECTS: bundles, FACTS: self._remove_facts(scope, conversation_id)})
-        swept[ATTACHMENTS] = self._removal.remove_unused(list(self._remains.files(scope, conversation_id)))
+        swept = Counter[str](
+            {ErasedKind.OBJECTS: bundles, ErasedKind.FACTS: self._remove_facts(scope, conversation_id)}
+        )
+        swept[ErasedKind.ATTACHMENTS] = self._removal.remove_unused(list(self._remains.files(scope, conversation_id)))
         rows = self._remains.of_conversation(scope, conversation_id)
         return dict(+(swept + self._sweep(scope, conversation_id, rows, budget)))
 
@@ -91,14 +84,14 @@ class DynamoDbEraser(Eraser):
             if self._removal.hold(scope, conversation_id):
                 rows = self._remains.in_partition(scope, conversation_id)
                 swept += self._sweep(scope, conversation_id, rows, budget - swept.total())
-        swept[OBJECTS] += self._drop(scope, self._remains.objects(scope, None))
+        swept[ErasedKind.OBJECTS] += self._drop(scope, self._remains.objects(scope, None))
         return +swept
 
     def _sweep(self, scope: Scope, conversation_id: str, rows: Iterator[Remnant], budget: int) -> Counter[str]:
         swept = self._remove(rows, budget)
         # What was cut off by the budget is found by the next sweep.
         complete = swept.total() < budget
-        swept[OBJECTS] += self._drop(scope, self._remains.objects(scope, conversation_id))
+        swept[ErasedKind.OBJECTS] += self._drop(scope, self._remains.objects(scope, conversation_id))
         if complete:
             self._removal.let_go(scope, conversation_id)
         return +swept
@@ -124,14 +117,14 @@ class DynamoDbEraser(Eraser):
             return Counter()
         facts, rows = self._remains.facts(scope, conversation_id), self._remains.of_conversation(scope, conversation_id)
         left = counted(chain(facts, rows, map(remnant, self._remains.files(scope, conversation_id))))
-        left[OBJECTS] = self._stored(scope, self._remains.objects(scope, conversation_id))
+        left[ErasedKind.OBJECTS] = self._stored(scope, self._remains.objects(scope, conversation_id))
         return left
 
     def _left_of_owner(self, scope: Scope) -> Counter[str]:
         gone = self._remains.tombstones(scope, unfinished=False)
         partitions = (self._remains.in_partition(scope, one) for one in gone if not self._remains.is_there(scope, one))
         left = counted(chain(self._remains.stray_pointers(scope), *partitions))
-        left[OBJECTS] = self._stored(scope, self._remains.objects(scope, None))
+        left[ErasedKind.OBJECTS] = self._stored(scope, self._remains.objects(scope, None))
         return left
 
     def _stored(self, scope: Scope, prefixes: Iterable[str]) -> int:

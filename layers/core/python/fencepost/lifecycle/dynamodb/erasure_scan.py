@@ -21,26 +21,26 @@ from fencepost.kernel.aws.client import ClientFactory, Item, store_errors
 from fencepost.kernel.aws.keys import Key
 from fencepost.kernel.aws.rows import from_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.queue.domain import JobRecord, JobState, Purpose
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, QueryInputPaginateTypeDef
 
-CONVERSATIONS, FACTS, IMPORTS, OBJECTS = "conversations", "facts", "imports", "objects"
-ATTACHMENTS = "attachments"
 _KINDS = {
-    "m": "messages",
-    "block": "archives",
-    "summary": "summaries",
-    "conv": CONVERSATIONS,
-    "msg": "pointers",
-    "fact": FACTS,
-    "job": "jobs",
-    "file": ATTACHMENTS,
-    "import": IMPORTS,
-    "work": "leases",
-    "vec": "parts",
+    "m": ErasedKind.MESSAGES,
+    "block": ErasedKind.ARCHIVES,
+    "summary": ErasedKind.SUMMARIES,
+    "conv": ErasedKind.CONVERSATIONS,
+    "msg": ErasedKind.POINTERS,
+    "fact": ErasedKind.FACTS,
+    "job": ErasedKind.JOBS,
+    "file": ErasedKind.ATTACHMENTS,
+    "import": ErasedKind.IMPORTS,
+    "work": ErasedKind.LEASES,
+    "vec": ErasedKind.PARTS,
 }
+"""By the first part of a sort key."""
 _STAYING = ("gone", "work", "fact", conversations_keys.ERASED)
 """Facts go by themselves, on a condition."""
 _ROWS_OF = {"conv": ("conv", "import"), "exports": ("job",), "imports": ("job",), "files": ("file",)}

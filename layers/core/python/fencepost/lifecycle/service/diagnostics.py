@@ -15,7 +15,8 @@ from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import Clock, Keys
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
-from fencepost.lifecycle.ports import DiagnosisStore, Masker
+from fencepost.lifecycle.domain.personal_data import mask_personal_data
+from fencepost.lifecycle.ports import DiagnosisStore
 from fencepost.observability.domain.events import DiagnosisEvent
 from fencepost.observability.ports import Events
 from fencepost.observability.service.pseudonyms import pseudonyms, subject
@@ -42,7 +43,6 @@ class DiagnosticsService:
 
     conversations: ConversationStore
     diagnoses: DiagnosisStore
-    masker: Masker
     keys: Keys
     events: Events
     clock: Clock
@@ -120,9 +120,8 @@ class DiagnosticsService:
         self._report("looked", scope, diagnosis)
 
     def _masked(self, conversation: Conversation, page: Page[Message]) -> View:
-        title, *contents = self.masker.mask([conversation.title, *(message.content for message in page.items)])
-        items = tuple(replace(message, content=text) for message, text in zip(page.items, contents, strict=True))
-        return View(replace(conversation, title=title), replace(page, items=items))
+        items = tuple(replace(message, content=mask_personal_data(message.content)) for message in page.items)
+        return View(replace(conversation, title=mask_personal_data(conversation.title)), replace(page, items=items))
 
     def _context(self, scope: Scope, message: Message) -> AnswerContext | None:
         pointer = self.conversations.pointer(scope, message.id)

@@ -16,7 +16,7 @@ from fencepost.conversations.ports import ConversationStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock, Keys
-from fencepost.lifecycle.domain.erasures import LEFT, SETTLING, VECTORS, Receipt, receipt_of
+from fencepost.lifecycle.domain.erasures import LEFT, SETTLING, ErasedKind, Receipt, receipt_of
 from fencepost.lifecycle.ports import Eraser
 from fencepost.observability.domain.events import ErasureEvent
 from fencepost.observability.ports import Events
@@ -56,7 +56,7 @@ class EraseService:
         record = self._queue(scope, {_CONVERSATION: conversation_id})
         if not self.eraser.forget_conversation(scope, conversation_id, self.clock()):
             raise FencepostError(ErrorCode.NOT_FOUND)
-        return self._begin(scope, record, {"conversations": 1})
+        return self._begin(scope, record, {ErasedKind.CONVERSATIONS: 1})
 
     def everything(self, scope: Scope) -> Receipt:
         """Erase everything of the owner."""
@@ -114,8 +114,8 @@ class EraseService:
 
     def _is_settling(self, record: JobRecord, swept: Mapping[str, int], left: Mapping[str, int]) -> bool:
         """Tell whether all that is left may be what the index lists for a while after it was removed."""
-        recently = VECTORS in swept or self.clock() - record.updated_at < SETTLING
-        return recently and set(left) == {VECTORS}
+        recently = ErasedKind.VECTORS in swept or self.clock() - record.updated_at < SETTLING
+        return recently and set(left) == {ErasedKind.VECTORS}
 
     def _report(self, scope: Scope, record: JobRecord, result: ErasureResult, *, removed: int, left: int = 0) -> None:
         conversation_id = record.parameters.get(_CONVERSATION)

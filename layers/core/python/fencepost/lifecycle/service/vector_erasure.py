@@ -11,7 +11,7 @@ from typing import Final, override
 from fencepost.conversations.ports import ConversationStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
-from fencepost.lifecycle.domain.erasures import VECTORS
+from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.lifecycle.ports import Eraser
 from fencepost.retrieval.ports import Stored, VectorIndex
 from fencepost.retrieval.service.index_errors import index_errors
@@ -60,14 +60,14 @@ class IndexedEraser(Eraser):
         """Entries are part of the budget."""
         with index_errors():
             removed = self._remove(scope, conversation_id, budget)
-        entries = {VECTORS: removed} if removed else {}
+        entries: dict[str, int] = {ErasedKind.VECTORS: removed} if removed else {}
         return entries if removed >= budget else entries | self.rest.sweep(scope, conversation_id, budget - removed)
 
     @override
     def leftovers(self, scope: Scope, conversation_id: str | None) -> dict[str, int]:
         with index_errors():
             left = sum(len(some) for some in self._orphans(scope, conversation_id))
-        return self.rest.leftovers(scope, conversation_id) | ({VECTORS: left} if left else {})
+        return self.rest.leftovers(scope, conversation_id) | ({ErasedKind.VECTORS: left} if left else {})
 
     def _remove(self, scope: Scope, conversation_id: str | None, budget: int) -> int:
         removed = 0

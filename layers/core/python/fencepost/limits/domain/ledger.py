@@ -1,4 +1,4 @@
-"""The arithmetic of a day's bill: what still fits under the caps, and what a lease holds."""
+"""Caps on calls and money in one UTC day, and permits for single calls under them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,28 @@ from datetime import UTC, date, datetime
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.kernel.windows import seconds_to_midnight
+
+_NOTHING = MicroDollars(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A permit for exactly one provider call, with its worst case already counted against `day`.
+
+    Attributes:
+        id: random; makes settling idempotent.
+        day: the UTC day that pays, even when the call ends after midnight.
+        amount: the worst case in micro-dollars.
+        call_number: which call of that day this is, counted from 1.
+        committed: what the day has spent and reserved, this reservation included; 0 where the store did not say.
+    """
+
+    id: str
+    day: date
+    amount: MicroDollars
+    call_number: int
+    committed: MicroDollars = _NOTHING
+
 
 _NOTHING = MicroDollars(0)
 
@@ -100,25 +122,3 @@ def exhausted(bill: DayBill, caps: Caps, now: datetime) -> FencepostError:
     calls_reached = bill.calls >= caps.calls
     code = ErrorCode.DAILY_CALLS_EXHAUSTED if calls_reached else ErrorCode.DAILY_SPEND_EXHAUSTED
     return FencepostError(code, retry_after=seconds_to_midnight(now))
-
-
-_NOTHING = MicroDollars(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """A permit for exactly one provider call, with its worst case already counted against `day`.
-
-    Attributes:
-        id: random; makes settling idempotent.
-        day: the UTC day that pays, even when the call ends after midnight.
-        amount: the worst case in micro-dollars.
-        call_number: which call of that day this is, counted from 1.
-        committed: what the day has spent and reserved, this reservation included; 0 where the store did not say.
-    """
-
-    id: str
-    day: date
-    amount: MicroDollars
-    call_number: int
-    committed: MicroDollars = _NOTHING

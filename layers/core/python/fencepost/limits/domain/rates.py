@@ -1,4 +1,4 @@
-"""Limits per client address and caps per UTC day: the values that services and stores exchange."""
+"""Limits on the requests of one client address, in fixed UTC windows."""
 
 from __future__ import annotations
 

@@ -63,6 +63,19 @@ def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) 
     )
 
 
+type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
+"""`memory` is what was said in other conversations; it is there where something of it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """What one layer of a prompt took, and the ids of all that stood in it."""
+
+    layer: LayerName
+    tokens: int
+    sources: tuple[str, ...] = ()
+
+
 class Role(StrEnum):
     """Who speaks. The client may name no other."""
 
@@ -82,16 +95,3 @@ class Source:
     title: str
     url: str
     span: tuple[int, int] | None = None
-
-
-type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
-"""`memory` is what was said in other conversations; it is there where something of it was found."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerUse:
-    """What one layer of a prompt took, and the ids of all that stood in it."""
-
-    layer: LayerName
-    tokens: int
-    sources: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fencepost.identity.domain.sites import Site
 from fencepost.kernel.ports import Keys
 from fencepost.model.domain.prompt import Prompt
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service.completion import PaidModel, require_provider_key
 from fencepost.observability.service.trace import Trace
 
 type Ask = Callable[[Site, Prompt], str]
@@ -18,8 +18,7 @@ def paid(model_of: Callable[[Site], PaidModel], keys: Keys) -> Ask:
     """Return what asks a site's model on the bill that answers are on, with the same caps."""
 
     def ask(site: Site, prompt: Prompt) -> str:
-        # Asked for and dropped: without a key the call would fail after its permit was taken.
-        keys.provider_key()
+        require_provider_key(keys)
         model, trace = model_of(site), Trace()
         reply = model.ask(prompt, trace)
         model.settle(reply, trace)

@@ -7,6 +7,7 @@ from math import inf
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import MicroDollars, Usage
+from fencepost.kernel.ports import Keys
 from fencepost.limits.domain.costs import cost
 from fencepost.limits.domain.ledger import Reservation
 from fencepost.model.domain.errors import ModelError
@@ -19,6 +20,15 @@ TURN_SECONDS = 25.0
 """From a request's arrival to the end of the model's call: the gateway waits 29 s, and the bill is settled after it."""
 LEAST_MODEL_SECONDS = 2.0
 """With less left, the model is not asked at all."""
+
+
+def require_provider_key(keys: Keys) -> None:
+    """Read the provider's key before a permit is taken: without a key the call would fail after its permit was taken.
+
+    Raises:
+        FencepostError: `misconfigured` when there is none.
+    """
+    keys.provider_key()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
 
 from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.identity.domain.sites import MEMORY_TOKENS, LayerBudgets
+from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.memory.domain.excerpts import pinned_facts, summary_lines
@@ -28,36 +27,7 @@ from fencepost.turns.domain.excerpts import NOTICE, attached_files, best_section
 from fencepost.turns.domain.prompt_inputs import Layers
 from fencepost.turns.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
 
-CONTEXT_TOKENS = 200_000
-"""The context window of the smallest model in use: layers give way to stay inside it."""
-
 type Rank = Callable[[str, DocumentSet], Sequence[Section]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budgets:
-    """Counted tokens that each layer may take; `context_tokens` bounds all of them and the answer.
-
-    Facts have no budget here: they are refused where they are written, and never dropped.
-    """
-
-    documents_tokens: int
-    history_tokens: int
-    max_output_tokens: int
-    summary_tokens: int = 0
-    memory_tokens: int = MEMORY_TOKENS
-    context_tokens: int = CONTEXT_TOKENS
-
-    @classmethod
-    def of(cls, budgets: LayerBudgets) -> Self:
-        """Return a site's budgets."""
-        return cls(
-            documents_tokens=budgets.documents_tokens,
-            history_tokens=budgets.history_tokens,
-            max_output_tokens=budgets.max_output_tokens,
-            summary_tokens=budgets.summary_tokens,
-            memory_tokens=budgets.memory_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +47,13 @@ class Nonces:
         return self.documents, self.facts, self.summary, self.fresh
 
 
-def assemble(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> Prompt:
+def assemble(layers: Layers, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> Prompt:
     """Put a prompt together. The same arguments give the same prompt.
 
     Args:
         layers: what there is.
         rank: orders the sections by relevance to a text; called only where not all of them fit.
-        budgets: what each layer may take.
+        budgets: what each layer may take. Facts never give way: they are refused where they are written.
         nonces: for the fences.
 
     Raises:
@@ -111,7 +81,7 @@ def most_tokens(budgets: LayerBudgets, product_prompt: str) -> int:
     message = TURN_TOKENS + BLOCK_TOKENS + MAX_MESSAGE_CHARACTERS * CHARACTER_TOKENS
     documents = budgets.documents_tokens + max(budgets.documents_tokens, NOTICE.tokens)
     remembered = budgets.facts_tokens + budgets.summary_tokens + budgets.history_tokens + budgets.memory_tokens
-    return min(framed + message + documents + remembered, CONTEXT_TOKENS - budgets.max_output_tokens)
+    return min(framed + message + documents + remembered, budgets.context_tokens - budgets.max_output_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +115,7 @@ class _Shown:
         return self.rules_tokens + self.message_tokens + history + sum(excerpt.tokens for excerpt in self.excerpts)
 
 
-def _chosen(layers: Layers, rank: Rank, budgets: Budgets, nonces: Nonces) -> _Shown:
+def _chosen(layers: Layers, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> _Shown:
     """Choose what is shown: first what never gives way, then the others, the last to give way first."""
     shown = _always(layers, nonces)
     # The notice that nothing matches is the least that the last turn holds besides the message.

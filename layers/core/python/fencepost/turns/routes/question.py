@@ -8,9 +8,8 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from fencepost.conversations.domain.question import Question, Turn
+from fencepost.http.body import validated
 from fencepost.http.schemas import shown
 from fencepost.http.strict_json import read_object
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -46,8 +45,6 @@ _CODES: Mapping[tuple[int | str, str], ErrorCode] = MappingProxyType(
 )
 """By the failing field's own name and pydantic's type of failure. All else is a malformed history entry."""
 
-_ORDER = {code: place for place, code in enumerate(ErrorCode)}
-
 
 def read_question(body: bytes) -> Question:
     """Read, normalise and screen a request body.
@@ -55,18 +52,10 @@ def read_question(body: bytes) -> Question:
     Raises:
         FencepostError: the first check that fails, in the order of `ErrorCode`.
     """
-    request = _validate(read_object(body))
+    request = validated(ChatRequest, read_object(body), _code)
     question = Question(shown(request.message), tuple(map(_turn, request.history)))
     _screen(request)
     return question
-
-
-def _validate(content: Mapping[str, object]) -> ChatRequest:
-    try:
-        return ChatRequest.model_validate(content)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        raise FencepostError(min(map(_code, details), key=_ORDER.__getitem__)) from None
 
 
 def _code(detail: ErrorDetails) -> ErrorCode:

@@ -10,9 +10,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from fencepost.http.body import read_content
+from fencepost.http.body import read_content, validated
 from fencepost.http.proxy import Request, Response, json_response
 from fencepost.http.routing import Call, Route
 from fencepost.http.schemas import shown
@@ -36,7 +34,6 @@ _CODES: Mapping[int | str, ErrorCode] = MappingProxyType(
         "attachments": ErrorCode.ATTACHMENTS_INVALID,
     }
 )
-_ORDER = {code: place for place, code in enumerate(ErrorCode)}
 _KEY = re.compile(IDEMPOTENCY_KEY)
 
 
@@ -59,7 +56,7 @@ class TurnRoutes:
         )
 
     def _chat(self, call: Call) -> Response:
-        body = _screened(_read(call.request))
+        body = _screened(validated(TurnBody, read_content(call.request), _code))
         request = TurnRequest(
             message=shown(body.message),
             message_id=body.message_id or uuid7(self.clock(), secrets.randbits(RANDOM_BITS)),
@@ -79,14 +76,6 @@ def _idempotency_key(request: Request) -> str | None:
     if key is not None and not _KEY.fullmatch(key):
         raise FencepostError(ErrorCode.IDEMPOTENCY_KEY_INVALID)
     return key
-
-
-def _read(request: Request) -> TurnBody:
-    try:
-        return TurnBody.model_validate(read_content(request))
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        raise FencepostError(min(map(_code, details), key=_ORDER.__getitem__)) from None
 
 
 def _code(detail: ErrorDetails) -> ErrorCode:

@@ -10,7 +10,7 @@ from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.question import Answer, Question, Turn
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.ports import SectionRanker
-from fencepost.identity.domain.sites import Site
+from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_HISTORY_CHARACTERS
 from fencepost.kernel.ports import Keys
@@ -19,7 +19,7 @@ from fencepost.model.domain.prompt import LayerUse, Prompt, Source
 from fencepost.prompting.domain.citations import resolve
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS, derive_nonce
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
-from fencepost.turns.domain.assembly import Budgets, Nonces, assemble
+from fencepost.turns.domain.assembly import Nonces, assemble
 from fencepost.turns.domain.prompt_inputs import Layers, remembered, stateless
 from fencepost.turns.domain.signatures import Policy, apply_policy, sign, verified
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
@@ -92,7 +92,7 @@ class Composer:
 
     keys: Keys
     ranker: SectionRanker
-    budgets: Budgets
+    budgets: LayerBudgets
     unsigned: Policy
 
     def draft(self, question: Question, documents: DocumentSet) -> SignedDraft:
@@ -131,9 +131,9 @@ class Composer:
             FencepostError: `misconfigured` or `prompt_too_large`.
         """
         layers = remembered(request, material, documents, site, attachments, recalled=recalled)
-        return self._draft(layers, Budgets.of(site.budgets))
+        return self._draft(layers, site.budgets)
 
-    def _draft(self, layers: Layers, budgets: Budgets) -> Draft:
+    def _draft(self, layers: Layers, budgets: LayerBudgets) -> Draft:
         nonces = self._nonces(layers)
         return Draft(assemble(layers, self.ranker.rank, budgets, nonces), nonces)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fencepost.conversations.domain.question import Answer, Question
 from fencepost.documents.ports import DocumentLibrary
 from fencepost.kernel.ports import Clock, Keys
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service.completion import PaidModel, require_provider_key
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.system_prompt import VERSION
 from fencepost.turns.service.prompt_builder import Composer
@@ -30,8 +30,7 @@ class ChatService:
             FencepostError: the first thing that stands in the way; from the model it is a `ModelError`, and
                 `provider_timeout` before a permit is taken where no time is left for the call.
         """
-        # Asked for and dropped: without a key the call would fail after its permit was taken.
-        self.keys.provider_key()
+        require_provider_key(self.keys)
         with trace.stage("documents"):
             documents = self.documents.current(self.clock())
         trace.prompt_version = VERSION

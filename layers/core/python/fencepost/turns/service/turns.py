@@ -18,6 +18,7 @@ from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock, Keys
+from fencepost.model.service.completion import require_provider_key
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.turns import LEASE, Claim, TurnAnswer, TurnRequest, fingerprint
 from fencepost.turns.service.answering import Answering, Decide, Turn
@@ -98,8 +99,7 @@ class TurnService:
         return self._run(Turn(caller=caller, scope=scope, site=site, request=request, claim=claim), trace)
 
     def _run(self, turn: Turn, trace: Trace) -> TurnAnswer:
-        # Asked for and dropped: without a key the call would fail after its permit was taken.
-        self.keys.provider_key()
+        require_provider_key(self.keys)
         leases, message_id = self.answering.leases, turn.request.message_id
         taken = leases.take(
             turn.scope,

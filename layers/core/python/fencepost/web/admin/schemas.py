@@ -10,10 +10,24 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from fencepost.http.body import Settings
-from fencepost.http.schemas import Sent, Whole
+from fencepost.http.schemas import WHOLE, Sent, Whole
 from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Membership, OrgRole
-from fencepost.identity.domain.sites import SITE_KEY, FactPolicy, LayerBudgets, Organisation, Retention, Site
+from fencepost.identity.domain.sites import (
+    SITE_KEY,
+    DocumentsTokens,
+    FactPolicy,
+    FactsTokens,
+    HistoryTokens,
+    LayerBudgets,
+    MemoryTokens,
+    MessageCount,
+    Organisation,
+    OutputTokens,
+    Retention,
+    Site,
+    SummaryTokens,
+)
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.kernel.text.links import MAX_ADDRESS_CHARACTERS, is_plain_address
 from fencepost.kernel.text.normal import normalise
@@ -79,15 +93,15 @@ class OrganisationSettings(Settings):
 class BudgetSettings(Settings):
     """Counted tokens of each layer of a prompt. What is left out is the deployment's."""
 
-    facts_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = None
-    summary_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = None
-    history_tokens: Annotated[Whole, Field(ge=0, le=32_000)] | None = None
-    documents_tokens: Annotated[Whole, Field(ge=1_000, le=110_000)] | None = None
-    memory_tokens: Annotated[Whole, Field(ge=0, le=16_000)] | None = Field(
+    facts_tokens: Annotated[FactsTokens, WHOLE] | None = None
+    summary_tokens: Annotated[SummaryTokens, WHOLE] | None = None
+    history_tokens: Annotated[HistoryTokens, WHOLE] | None = None
+    documents_tokens: Annotated[DocumentsTokens, WHOLE] | None = None
+    memory_tokens: Annotated[MemoryTokens, WHOLE] | None = Field(
         None, description="Of what was said in other conversations of the same owner; 0 looks for none of it."
     )
-    max_output_tokens: Annotated[Whole, Field(ge=64, le=32_000)] | None = None
-    messages: Annotated[Whole, Field(ge=0, le=200)] | None = Field(None, description="Most earlier messages.")
+    max_output_tokens: Annotated[OutputTokens, WHOLE] | None = None
+    messages: Annotated[MessageCount, WHOLE] | None = Field(None, description="Most earlier messages.")
 
     def over(self, deployment: LayerBudgets) -> LayerBudgets:
         """Return the budgets, with the deployment's where none is set."""
