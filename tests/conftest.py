@@ -13,9 +13,9 @@ from local import emulator as emulators
 from local import processes, template
 from local.cloud import started
 from local.state import StateFolder
-from tests.stack import Stack
-from tests.stand_in import StandIn
-from tests.thoroughness import EXHAUSTIVE
+from tests.doubles.stack import Stack
+from tests.doubles.stand_in import StandIn
+from tests.worlds.thoroughness import EXHAUSTIVE
 
 # Nothing in a test run may meet a real account, and nobody's own settings may change what is tested.
 os.environ.update(emulators.CREDENTIALS)

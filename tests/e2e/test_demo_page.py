@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from local.prepare import browser as installed_browser
-from tests.stack import Stack
+from tests.doubles.stack import Stack
 
 _QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 _QUIETER = ["--disable-background-networking", "--disable-component-update"]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.stack import Stack
+from tests.doubles.stack import Stack
 
 
 def test_an_answer_names_its_sources(stack: Stack) -> None:

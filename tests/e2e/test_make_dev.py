@@ -16,8 +16,8 @@ import pytest
 from local import emulator, processes
 from local.paths import ROOT
 from local.state import StateFolder
+from tests.doubles.stack import Stack
 from tests.e2e.dev import Dev, eventually, make, make_dev, processes_of
-from tests.stack import Stack
 
 QUESTION = "How much does a further tap cost?"
 # No part of what reaches a real provider: it is only looked for where it must not be.

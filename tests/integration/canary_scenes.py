@@ -13,8 +13,8 @@ from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.rates import RateLimits
 from fencepost.model.domain.errors import ModelError
 from fencepost.prompting.domain.section import Section
-from tests.chat_world import BUDGETS, JSON_TYPE, FakeModel
-from tests.fakes import FakeKeys
+from tests.fakes.answers import FakeKeys
+from tests.worlds.chat import BUDGETS, JSON_TYPE, FakeModel
 
 MESSAGE = "canary-message: how do I install it?"
 QUESTION = "canary-question"

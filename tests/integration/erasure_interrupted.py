@@ -25,7 +25,7 @@ from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from tests.integration.erasure_content import DOOMED, LATER, doomed_row
 from tests.integration.erasure_world import ErasureWorld, job_record
 from tests.integration.tables import connect
-from tests.thoroughness import EXHAUSTIVE
+from tests.worlds.thoroughness import EXHAUSTIVE
 
 PLENTY = 10_000
 # An erasure makes many requests: every eleventh is tried, unless EXHAUSTIVE asks for each.

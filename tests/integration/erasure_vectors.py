@@ -17,15 +17,15 @@ from fencepost.queue.domain import DELAYS, Job, Purpose
 from fencepost.retrieval.domain.search import IndexEntry
 from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
-from tests.chat_world import FakeEvents
-from tests.fakes import FakeKeys
-from tests.fakes_corpus import FakeJobQueue
-from tests.fakes_directory import FakeDirectory
-from tests.fakes_index import FakeEmbedder, vector_of
+from tests.fakes.answers import FakeKeys
+from tests.fakes.corpus import FakeJobQueue
+from tests.fakes.directory import FakeDirectory
+from tests.fakes.index import FakeEmbedder, vector_of
 from tests.integration.erasure_content import BEFORE, DOOMED
 from tests.integration.erasure_interrupted import PLENTY, Stores
 from tests.integration.erasure_world import NOON
-from tests.turn_world import DEFAULTS
+from tests.worlds.chat import FakeEvents
+from tests.worlds.turn import DEFAULTS
 
 
 class CountedIndex(EmbeddedIndex):

@@ -14,10 +14,10 @@ from fencepost.conversations.rows.message_rows import MessageRows
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.rows import attribute, nested, timestamp
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
-from tests import api_world
-from tests.fakes import FixedClock
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.answers import FixedClock
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, visitor_scope
+from tests.worlds import api as api_world
 
 SCOPE = visitor_scope()
 NOW = datetime(2026, 3, 14, 12, 0, 30, 123456, tzinfo=UTC)

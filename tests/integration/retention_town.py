@@ -24,9 +24,9 @@ from fencepost.lifecycle.service.archive import ArchiveService
 from fencepost.lifecycle.service.retention import RetentionService
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.queue.domain import Job
-from tests.chat_world import NOON
 from tests.integration.turn_stores import StoredTurns
-from tests.turn_world import DEFAULTS, Process
+from tests.worlds.chat import NOON
+from tests.worlds.turn import DEFAULTS, Process
 
 DAYS = 30
 DAY = timedelta(days=1)

@@ -28,11 +28,11 @@ from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
-from tests.fakes import FakeKeys, FixedClock
-from tests.fakes_directory import FakeDirectory
+from tests.fakes.answers import FakeKeys, FixedClock
+from tests.fakes.directory import FakeDirectory
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
-from tests.jobs_world import exchange
-from tests.storage_world import context_of
+from tests.worlds.jobs import exchange
+from tests.worlds.storage import context_of
 
 ALICE, BOB = visitor_scope(), visitor_scope(visitor="v2")
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.stack import Stack
+from tests.doubles.stack import Stack
 
 _PATIENCE_SECONDS = 60.0
 _MOST_TURNS = 90

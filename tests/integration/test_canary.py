@@ -27,8 +27,7 @@ from fencepost.web.catalogue import OPERATIONS
 from fencepost.web.meta import handler as meta
 from local import processes, template
 from local.emulator import Emulator
-from tests.chat_world import FakeDocuments, FakeModel, Reply, World, proxy_event
-from tests.fakes import FakeKeys
+from tests.fakes.answers import FakeKeys
 from tests.integration.canary_scenes import (
     ADDRESS,
     ANSWER,
@@ -42,6 +41,7 @@ from tests.integration.canary_scenes import (
     SITE,
     Scene,
 )
+from tests.worlds.chat import FakeDocuments, FakeModel, Reply, World, proxy_event
 
 
 @dataclass(frozen=True)

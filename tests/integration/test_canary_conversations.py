@@ -18,8 +18,8 @@ import pytest
 
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.web.catalogue import OPERATIONS
-from tests.api_client import ApiClient, waited_for
-from tests.stack import Stack
+from tests.doubles.stack import Stack
+from tests.worlds.api_client import ApiClient, waited_for
 
 SITE = "canary-acme-docs"
 ORG, OTHER = "canary-acme", "canary-zeta"

@@ -17,10 +17,10 @@ from fencepost.model.anthropic.claude import Claude
 from fencepost.observability.domain.events import LedgerEvent
 from local.emulator import Emulator
 from local.provider.app import create_app
-from tests.chat_world import MODEL, WIDE_LIMITS, World
-from tests.fakes import FakeKeys
+from tests.doubles.servers import serve
+from tests.fakes.answers import FakeKeys
 from tests.integration.tables import Books, create_table, open_books
-from tests.servers import serve
+from tests.worlds.chat import MODEL, WIDE_LIMITS, World
 
 ATTEMPTS, THREADS, CAP = 500, 64, 100
 NO_MONEY_CAP = MicroDollars(10**9)

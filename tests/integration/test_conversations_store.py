@@ -16,7 +16,7 @@ from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from fencepost.queue.service import new_record
 from local.emulator import Emulator
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.kept_conversations import NOW, SCOPE, Kept, listed
 

@@ -17,10 +17,10 @@ from fencepost.identity.domain.scope import OrgRole
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import WorkLease
 from local.emulator import Emulator
-from tests.corpus_samples import NOON, chunk, chunk_id, document
-from tests.fakes_corpus import operator
+from tests.fakes.corpus import operator
 from tests.integration.corpus_tables import CorpusTable, open_corpus_table
 from tests.integration.tables import lose_answers, sent_operations
+from tests.worlds.corpus_samples import NOON, chunk, chunk_id, document
 
 ACME, ZETA = operator("acme"), operator("zeta")
 

@@ -19,8 +19,8 @@ from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
 from local.directory import operator
 from local.paths import ROOT
-from tests.api_client import ApiClient, waited_for
-from tests.stack import Stack
+from tests.doubles.stack import Stack
+from tests.worlds.api_client import ApiClient, waited_for
 
 GUIDE = "# Ladders\n\nA ladder leans at seventy-five degrees.\n\n## Care\n\nWooden ladders are oiled each spring.\n"
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from fencepost.retrieval.domain.search import IndexHealth, IndexUnavailable
 from fencepost.retrieval.indexes.embedded import EmbeddedIndex, matrices, words
-from tests.index_conformance import IndexConformance
-from tests.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, Subject, chunks, towards
+from tests.conformance.index import IndexConformance
+from tests.conformance.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, Subject, chunks, towards
 
 EVERYTHING = replace(DOCUMENTS, limit=1_000)
 
@@ -201,7 +201,7 @@ def test_many_small_changes_are_made_one_block(path: Path, monkeypatch: pytest.M
 def test_what_needs_no_vectors_needs_no_numpy(path: Path) -> None:
     script = (
         "import sys; from fencepost.retrieval.indexes.embedded import EmbeddedIndex\n"
-        "from tests.index_entries import DOCUMENTS, Owner\n"
+        "from tests.conformance.index_entries import DOCUMENTS, Owner\n"
         f"index, one = EmbeddedIndex({str(path)!r}), Owner()\n"
         "index.upsert(one.scope, [one.entry()])\n"
         "assert index.lexical(one.scope, DOCUMENTS, 'words')\n"

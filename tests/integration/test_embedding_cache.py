@@ -8,8 +8,8 @@ import pytest
 
 from fencepost.retrieval.dynamodb import KEPT, DynamoDbEmbeddingCache
 from local.emulator import Emulator
-from tests.fakes import FixedClock
-from tests.fakes_corpus import operator
+from tests.fakes.answers import FixedClock
+from tests.fakes.corpus import operator
 from tests.integration.corpus_tables import CorpusTable, open_corpus_table
 from tests.integration.tables import connect
 

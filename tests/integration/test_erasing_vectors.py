@@ -20,7 +20,7 @@ from tests.integration.erasure_content import DOOMED, doomed_row
 from tests.integration.erasure_interrupted import STEP, Stores, planted, quietly, uninterrupted
 from tests.integration.erasure_vectors import Indexed
 from tests.integration.erasure_world import ErasureWorld, open_erasure_world
-from tests.thoroughness import EXHAUSTIVE
+from tests.worlds.thoroughness import EXHAUSTIVE
 
 BOTH = pytest.mark.parametrize("asked", [DOOMED, None], ids=["conversation", "owner"])
 

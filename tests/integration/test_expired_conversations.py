@@ -18,7 +18,7 @@ from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
 from tests.integration.retention_town import DAY, Town, dying
 from tests.integration.turn_stores import stored_turns
-from tests.turn_world import ANN, Killed
+from tests.worlds.turn import ANN, Killed
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from local.emulator import Emulator
 from tests.integration.retention_town import DAY, DAYS, Town, days_of, missing
 from tests.integration.storage_stores import ALICE, Stores, exported, open_stores, talk
 from tests.integration.turn_stores import stored_turns
-from tests.turn_world import ANN, Killed, Process
+from tests.worlds.turn import ANN, Killed, Process
 
 
 @pytest.fixture

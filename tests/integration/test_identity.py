@@ -9,7 +9,7 @@ import pytest
 
 from local.issuer import Issuer
 from local.paths import ROOT
-from tests.stack import Stack
+from tests.doubles.stack import Stack
 
 LIST = "/v1/conversations"
 

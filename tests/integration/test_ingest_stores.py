@@ -29,10 +29,10 @@ from fencepost.retrieval.dynamodb import DynamoDbEmbeddingCache
 from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from fencepost.retrieval.service.embedding import CachedEmbedder
 from local.emulator import Emulator
-from tests.corpus_world import FakeWeb
-from tests.fakes_corpus import FakeJobQueue, operator
-from tests.fakes_index import FakeEmbedder
+from tests.fakes.corpus import FakeJobQueue, operator
+from tests.fakes.index import FakeEmbedder
 from tests.integration.corpus_tables import CorpusTable, open_corpus_table
+from tests.worlds.corpus import FakeWeb
 
 SECTIONS = {name: f"How to {name.lower()} a fence. " + f"Mind the {name.lower()} rules. " * 30 for name in "ABCDEFGH"}
 SEARCH = Search(kind="document", grants=frozenset({"site:docs"}))

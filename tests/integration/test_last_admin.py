@@ -14,7 +14,7 @@ from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.web.admin.service import Administration
-from tests.fakes import FixedClock
+from tests.fakes.answers import FixedClock
 from tests.integration.conversation_tables import ConversationTables
 
 ROUNDS = 12

@@ -19,7 +19,7 @@ from fencepost.limits.domain.ledger import Closing, DayBill, Reservation
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from local.emulator import Emulator
 from tests.integration.tables import Books, connect, create_table, lose_answers, open_books
-from tests.ledger_machine import LedgerMachine, Store
+from tests.worlds.ledger_machine import LedgerMachine, Store
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TODAY = NOON.date()

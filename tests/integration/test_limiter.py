@@ -17,7 +17,7 @@ from fencepost.limits.domain.rates import Counter as Kind
 from fencepost.limits.domain.rates import RateLimits
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from local.emulator import Emulator
-from tests.fakes import FakeKeys
+from tests.fakes.answers import FakeKeys
 from tests.integration.tables import connect, create_table, lose_answers, sent_operations
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -13,11 +13,11 @@ from fencepost.memory.dynamodb.chunks import DynamoDbParts
 from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
 from fencepost.memory.ports import HitRows
 from local.emulator import Emulator
-from tests import api_world
-from tests.fakes_memories import part
+from tests.fakes.memories import part
 from tests.integration.conversation_tables import open_conversation_tables, visitor_scope
 from tests.integration.kept_conversations import CLOCK, SCOPE, Kept
 from tests.integration.tables import sent_operations
+from tests.worlds import api as api_world
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversa
 from fencepost.kernel.aws.reading import READ_AT_ONCE
 from fencepost.kernel.errors import FencepostError
 from local.emulator import Emulator
-from tests import api_world
 from tests.integration.conversation_tables import open_conversation_tables, visitor_scope
 from tests.integration.kept_conversations import CLOCK, SCOPE, Kept, context_of
+from tests.worlds import api as api_world
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.retrieval.indexes.opensearch import Cluster, Limits, OpenSearchIndex
-from tests import opensearch_double
-from tests.index_conformance import IndexConformance
-from tests.index_entries import DOCUMENTS, MODEL, Owner, Subject, chunks
+from tests.conformance.index import IndexConformance
+from tests.conformance.index_entries import DOCUMENTS, MODEL, Owner, Subject, chunks
+from tests.doubles import opensearch as opensearch_double
 
 URL = os.environ.get("OPENSEARCH_URL", "")
 

@@ -17,9 +17,9 @@ from fencepost.retrieval.indexes.opensearch import migration as migrations
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
 from fencepost.retrieval.indexes.opensearch.mapping import Plan
 from fencepost.retrieval.indexes.opensearch.setup import Indices
-from tests import opensearch_double
-from tests.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, chunks, towards
-from tests.opensearch_double import OpenSearchDouble, Waits
+from tests.conformance.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, chunks, towards
+from tests.doubles import opensearch as opensearch_double
+from tests.doubles.opensearch import OpenSearchDouble, Waits
 
 NEXT = EmbeddingModel(name="test/2", dimensions=2, max_tokens=512)
 

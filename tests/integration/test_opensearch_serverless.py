@@ -16,10 +16,10 @@ from fencepost.retrieval.domain.terms import terms
 from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, OpenSearchIndex
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
 from local.processes import free_port
-from tests import opensearch_double
-from tests.index_entries import DOCUMENTS, MODEL, Owner, chunks, towards
-from tests.opensearch_double import DELAYS, OpenSearchDouble, Waits
-from tests.opensearch_search import ANALYSERS
+from tests.conformance.index_entries import DOCUMENTS, MODEL, Owner, chunks, towards
+from tests.doubles import opensearch as opensearch_double
+from tests.doubles.opensearch import DELAYS, OpenSearchDouble, Waits
+from tests.doubles.opensearch_search import ANALYSERS
 
 
 @dataclass

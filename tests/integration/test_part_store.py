@@ -19,10 +19,10 @@ from fencepost.memory.dynamodb.chunks import ROWS_AT_ONCE, DynamoDbParts
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, job_for, visitor_scope
 from tests.integration.tables import lose_answers
-from tests.remember_world import RememberWorld
+from tests.worlds.remember import RememberWorld
 
 _owners = count()
 

@@ -15,7 +15,7 @@ from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.queue.domain import Purpose, WorkLease
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
-from tests.fakes_corpus import operator
+from tests.fakes.corpus import operator
 from tests.integration.conversation_tables import (
     NOW,
     ConversationTables,

@@ -12,8 +12,8 @@ from fencepost.limits.domain.ledger import DayBill, Reservation
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.service.site_caps import SiteLedger
 from local.emulator import Emulator
-from tests.chat_world import NOON
 from tests.integration.tables import Books, open_books
+from tests.worlds.chat import NOON
 
 CENT = MicroDollars(10_000)
 RACERS = 24

@@ -26,7 +26,7 @@ from tests.integration.storage_stores import (
     question,
     talk,
 )
-from tests.storage_world import context_of
+from tests.worlds.storage import context_of
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.turns.domain.turns import ClaimRefused
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.turn_claims import NOON, beginning, claiming, turn
 from tests.integration.turn_stores import turn_store

@@ -11,11 +11,11 @@ import pytest
 from fencepost.model.domain.prompt import Role
 from fencepost.turns.domain.turns import LEASE
 from local.emulator import Emulator
-from tests.fakes import Fault
+from tests.fakes.answers import Fault
 from tests.integration.turn_process import begin_together, job_of, start
 from tests.integration.turn_stores import StoredTurns, stored_turns
-from tests.turn_rules import CALLS, COST, check_answered_once, check_bill, check_messages
-from tests.turn_world import Killed, Process
+from tests.worlds.turn import Killed, Process
+from tests.worlds.turn_rules import CALLS, COST, check_answered_once, check_bill, check_messages
 
 DEATHS = [(call, when) for call in CALLS for when in ("before", "after")]
 TURNS = 50

@@ -14,7 +14,7 @@ from fencepost.kernel.errors import FencepostError
 from fencepost.turns.domain.turns import SettleRefused, fingerprint
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.tables import lose_answers
 from tests.integration.turn_claims import LATER, beginning, claiming, loaded, settling, turn

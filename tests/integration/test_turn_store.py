@@ -19,7 +19,7 @@ from fencepost.memory.rows import keys as memory_keys
 from fencepost.turns.domain.turns import LEASE, SettleRefused, fingerprint
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from local.emulator import Emulator
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
 from tests.integration.tables import lose_answers
 from tests.integration.turn_claims import LATER, NOON, beginning, claiming, loaded, settling, turn

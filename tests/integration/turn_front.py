@@ -28,11 +28,11 @@ from fencepost.limits.service.address_guard import AddressGuard
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.turns.routes.turns import TurnRoutes
 from fencepost.web.api import Api
-from tests.api_world import ApiWorld, TrustedTokens, conversation, exchange
-from tests.chat_world import MODEL, WIDE_LIMITS, Reply, proxy_event
-from tests.fakes import FakeKeys
+from tests.fakes.answers import FakeKeys
 from tests.integration.tables import create_table
 from tests.integration.turn_stores import StoredTurns, stored_turns
+from tests.worlds.api import ApiWorld, TrustedTokens, conversation, exchange
+from tests.worlds.chat import MODEL, WIDE_LIMITS, Reply, proxy_event
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import WriteRequestTypeDef

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fencepost.turns.domain.turns import TurnAnswer
-from tests.fakes import FixedClock
+from tests.fakes.answers import FixedClock
 from tests.integration.conversation_tables import ConversationTables
 from tests.integration.tables import Books, connect
 from tests.integration.turn_stores import StoredTurns, reach
-from tests.turn_world import Process
+from tests.worlds.turn import Process
 
 
 class RealClock(FixedClock):

@@ -12,10 +12,10 @@ from fencepost.kernel.aws.reading import utc_now
 from fencepost.kernel.ports import Clock
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
-from tests.fakes_blobs import FakeBlobs
+from tests.fakes.blobs import FakeBlobs
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.tables import Books, create_table
-from tests.turn_world import TurnWorld
+from tests.worlds.turn import TurnWorld
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.stand_in import StandIn, running_stand_in
+from tests.doubles.stand_in import StandIn, running_stand_in
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.doubles.stack import Stack
 from tests.integration.isolation.town import Town
-from tests.stack import Stack
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.prompting.domain.fence import TAG
-from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
+from tests.worlds.api_client import waited_for
 
 QUESTION = "Which word did I ask you to remember?"
 _MEMORY = re.compile(rf'<{TAG} nonce="[^"]+" source="(msg:[^"]+)"[^>]*>\n(.*?)\n</{TAG}>', re.DOTALL)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.isolation.town import Somebody, Town, only
-from tests.thoroughness import some
+from tests.worlds.thoroughness import some
 
 ROUNDS = 30
 WARM_UP = 3

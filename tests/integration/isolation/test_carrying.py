@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fencepost.identity.domain.sites import LayerBudgets
-from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
+from tests.worlds.api_client import waited_for
 
 WINDOW = 2
 """Messages in a prompt: so few that a short conversation is summarised."""

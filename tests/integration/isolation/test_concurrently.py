@@ -7,8 +7,8 @@ from functools import partial
 
 import httpx
 
-from tests.api_client import waited_for
 from tests.integration.isolation.town import Somebody, Town
+from tests.worlds.api_client import waited_for
 
 TURNS = 3
 _STARTING_SECONDS = 120.0

@@ -9,10 +9,10 @@ import pytest
 from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
 from local.directory import operator
-from tests.api_client import waited_for
 from tests.integration.isolation.memories import remembered
 from tests.integration.isolation.test_jobs import rows
 from tests.integration.isolation.town import Somebody, Town
+from tests.worlds.api_client import waited_for
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.sqs.jobs import message
-from tests.api_client import waited_for
 from tests.integration.isolation.memories import remembered
 from tests.integration.isolation.town import Somebody, Town
+from tests.worlds.api_client import waited_for
 
 IN_THE_BACKGROUND = [Purpose.TITLE, Purpose.SUMMARISE, Purpose.PROPOSE_FACTS, Purpose.REMEMBER, Purpose.ARCHIVE]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fencepost.identity.domain.scope import OrgRole
+from tests.doubles.store_gate import gated, is_claim
 from tests.integration.isolation.town import Somebody, Town, only
-from tests.store_gate import gated, is_claim
 
 
 @pytest.fixture

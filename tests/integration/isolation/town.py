@@ -19,8 +19,8 @@ import httpx
 
 from fencepost.identity.domain.scope import Action, Member, Scope, authorize, own
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
-from tests.api_client import ApiClient
-from tests.stack import Stack
+from tests.doubles.stack import Stack
+from tests.worlds.api_client import ApiClient
 
 _RANDOM = ("x-request-id", "x-amz", "date")
 """Headers that differ between any two answers: the gateway's ids."""

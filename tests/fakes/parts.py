@@ -1,0 +1,70 @@
+"""Rows of messages' parts in plain memory, beside the fake conversations, with the same rules as the adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fencepost.conversations.domain.messages import Conversation
+from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.paging import Page
+from fencepost.memory.domain.chunk_rows import PartRow
+from tests.fakes.conversations import Owned, Shelf, owned
+from tests.fakes.corpus import PortFaults
+
+type Place = tuple[int, int]
+"""A message's number, and a part's in it."""
+
+
+@dataclass
+class FakeParts:
+    """Implements `PartStore` and `RememberedConversations`.
+
+    Attributes:
+        shelf: the conversations that rows are bound to.
+        rows: what is stored, by conversation and place, to be looked at.
+        written: the chunks whose rows were written, in order.
+    """
+
+    shelf: Shelf = field(default_factory=Shelf)
+    faults: PortFaults = field(default_factory=PortFaults)
+    rows: dict[Owned, dict[Place, PartRow]] = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+
+    def parts(
+        self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
+    ) -> tuple[PartRow, ...]:
+        with self.faults.call("parts"):
+            rows = self.rows_of(scope, conversation_id)
+            return tuple(row for row in rows if row.seq >= first and (last is None or row.seq <= last))
+
+    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
+        with self.faults.call("put_parts"):
+            for row in rows:
+                if not self._is_kept(scope, conversation, row):
+                    return False
+                self.rows.setdefault(owned(scope, conversation.id), {})[row.seq, row.number] = row
+                self.written.append(row.chunk)
+            return True
+
+    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+        with self.faults.call("drop_parts"):
+            stored = self.rows.get(owned(scope, conversation_id), {})
+            for row in rows:
+                stored.pop((row.seq, row.number), None)
+
+    def conversations(self, scope: Scope, *, after: str | None, limit: int) -> Page[tuple[str, str]]:
+        with self.faults.call("conversations"):
+            known = [place for place, rows in self.rows.items() if rows]
+            listed = sorted((owner, one) for org, owner, one in known if org == scope.org)
+            rest = [pair for pair in listed if after is None or "|".join(pair) > after]
+            some = rest[:limit]
+            return Page(tuple(some), "|".join(some[-1]) if len(rest) > limit else None)
+
+    def rows_of(self, scope: Scope, conversation_id: str) -> list[PartRow]:
+        """Return a conversation's rows in their order."""
+        return [row for _, row in sorted(self.rows.get(owned(scope, conversation_id), {}).items())]
+
+    def _is_kept(self, scope: Scope, conversation: Conversation, row: PartRow) -> bool:
+        stored = self.shelf.conversations.get(owned(scope, conversation.id))
+        return stored is not None and stored.incarnation == conversation.incarnation and row.seq >= stored.kept_from

@@ -1,0 +1,71 @@
+"""Documents that attack, on their whole way: read, cut, indexed, and looked up again for a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fencepost.documents.domain.chunking import cut
+from fencepost.documents.domain.documents import Origin
+from fencepost.documents.service.passages import DocumentPassages
+from fencepost.documents.service.versions import Versions
+from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.retrieval.domain.search import Hit, Passage, Recalled
+from tests.unit.documents.chunking_texts import SMALL, count
+from tests.unit.documents.test_hostile_documents import FORGED, assert_fenced, payloads
+from tests.worlds.corpus import CorpusWorld
+from tests.worlds.layered_prompts import shown, turn
+
+PAGE = "https://docs.example/guide"
+MEMBERS = frozenset({"members"})
+
+
+class Cutting(CorpusWorld):
+    """Documents' jobs with the chunker that ships, and short pieces: what attacks is cut as well."""
+
+    @property
+    def versions(self) -> Versions:
+        return replace(super().versions, cut=lambda text, language: cut(text, count, SMALL, language))
+
+    def passages(self) -> list[Passage]:
+        """Return all that the index leads a member to."""
+        hits = [
+            Hit(stored_id=one, chunk=each.chunk, parent=each.parent, version=each.version, model=each.model, score=1)
+            for one, each in self.index.entries.items()
+        ]
+        store = DocumentPassages(self.store)
+        found = store.hydrate(self.scope, MEMBERS, hits).passages
+        return list(store.finish(self.scope, list(found.values())))
+
+
+def hostile() -> str:
+    """Return a document whose headings and paragraphs are payloads, each beside something that forges a fence."""
+    return "\n\n".join(
+        f"# {payload}\n\n{FORGED[number % len(FORGED)]}\n\n{payload} [doc:trusted#1]"
+        for number, payload in enumerate(payloads())
+    )
+
+
+@pytest.fixture(scope="module")
+def world() -> Cutting:
+    world = Cutting()
+    members = Acl(audience=Audience.ORGANISATION)
+    world.add(origin=Origin.PAGE, source=PAGE, url=PAGE, title="", acl=members)
+    world.web.serve(PAGE, hostile())
+    world.run()
+    return world
+
+
+def test_every_piece_of_it_stays_in_a_fence_of_its_own(world: Cutting) -> None:
+    passages = world.passages()
+    assert len(passages) > len(payloads())
+    for passage in passages:
+        prompt = shown(turn(recalled=Recalled(passages=(passage,))))
+        assert_fenced(prompt, f"doc:{passage.id}")
+        assert [source.url for source in prompt.sources if source.id == passage.id] == [PAGE]
+
+
+def test_nothing_of_it_reaches_its_rights(world: Cutting) -> None:
+    assert {entry.grants for entry in world.index.entries.values()} == {MEMBERS}
+    assert world.document().acl == Acl(audience=Audience.ORGANISATION)
