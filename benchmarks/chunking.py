@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.documents.domain.chunking import Bounds, cut, spoken
+from fencepost.documents.domain.chunking import Bounds, chunk, spoken
 from fencepost.documents.domain.chunking.bounds import Count, Ruler
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.documents import Chunk
 from fencepost.retrieval.local_embedder import LocalEmbedder
 
 LENGTHS = (64, 128, 192, 256, 352, 448)
@@ -50,7 +50,7 @@ def main() -> None:
 def file_rows(file: Path, count: Count) -> Iterator[Row]:
     """Yield what cutting one file takes and gives."""
     name, text, asked = file.name.removesuffix(".llms-full.txt"), file.read_bytes().decode(), Asked(count)
-    pieces, seconds = timed(partial(cut, text, asked))
+    pieces, seconds = timed(partial(chunk, text, asked))
     _, counting = timed(partial(by_paragraph, text, count))
     yield Row(
         f"{name}: characters per second",
@@ -58,7 +58,7 @@ def file_rows(file: Path, count: Count) -> Iterator[Row]:
         f"{len(text) / counting:,.0f}",
         f"{counting / seconds:.2f}",
     )
-    rate = median_seconds(partial(cut, text, len), 3)
+    rate = median_seconds(partial(chunk, text, len), 3)
     yield Row(f"{name}: the same, with characters for tokens", f"{len(text) / rate:,.0f}")
     yield Row(f"{name}: calls of `count` per piece", f"{asked.calls / len(pieces):.1f}")
     yield Row(f"{name}: characters counted", f"{asked.characters:,}", f"{len(text):,}", ratio(asked, text))
@@ -66,7 +66,7 @@ def file_rows(file: Path, count: Count) -> Iterator[Row]:
     yield edit_row(name, text, pieces, count)
 
 
-def length_rows(name: str, pieces: tuple[Piece, ...], ruler: Ruler) -> Iterator[Row]:
+def length_rows(name: str, pieces: tuple[Chunk, ...], ruler: Ruler) -> Iterator[Row]:
     """Yield how long pieces are."""
     lengths = sorted(ruler.tokens(piece.text) for piece in pieces)
     shares = [lengths[int(len(lengths) * share)] for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
@@ -81,10 +81,10 @@ def length_rows(name: str, pieces: tuple[Piece, ...], ruler: Ruler) -> Iterator[
     yield Row(f"{name}: tokens repeated in leads", f"{leads:,}", f"{sum(lengths):,}", f"{leads / sum(lengths):.3f}")
 
 
-def edit_row(name: str, text: str, pieces: tuple[Piece, ...], count: Count) -> Row:
+def edit_row(name: str, text: str, pieces: tuple[Chunk, ...], count: Count) -> Row:
     """Return what one paragraph more in the middle changes."""
     place = text.index("\n\n", len(text) // 2) + 2
-    edited = cut(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)
+    edited = chunk(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)
     new = {piece.id for piece in edited} - {piece.id for piece in pieces}
     return Row(f"{name}: new pieces after an edit", f"{len(new)}", f"{len(pieces):,}", f"{len(new) / len(pieces):.4f}")
 

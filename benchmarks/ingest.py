@@ -21,7 +21,7 @@ from fencepost.bootstrap.corpus import ingestion
 from fencepost.bootstrap.documents import corpus_service
 from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import stores
-from fencepost.documents.service.documents import CorpusService, DocumentChanges, NewDocument
+from fencepost.documents.service.documents import DocumentChanges, DocumentService, NewDocument
 from fencepost.documents.service.ingest import IngestService
 from fencepost.identity.domain.scope import Scope
 from fencepost.observability.powertools.log import LambdaEvents
@@ -76,7 +76,7 @@ class Counted:
 class Corpus:
     """An organisation's documents, and the work on them."""
 
-    service: CorpusService
+    service: DocumentService
     ingest: IngestService
     waiting: Waiting
     embedder: Counted

@@ -23,7 +23,7 @@ from fencepost.limits.domain.rates import RateLimits
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.limits.ports import Ledger
-from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.block_leasing import BlockLeasingLedger
 from local import emulator, processes
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def step(name: str, meter: Meter, run: Callable[[], object]) -> Row:
 def throughput_rows(client: DynamoDBClient, meter: Meter) -> Iterator[Row]:
     """Yield turns per second and operations per turn, leased against plain."""
     store = DynamoDbLedger(table(client, "plain"), lambda: client)
-    leased = LeasingLedger(DynamoDbLedger(table(client, "leased"), lambda: client), BLOCK)
+    leased = BlockLeasingLedger(DynamoDbLedger(table(client, "leased"), lambda: client), BLOCK)
     plain_rate, plain_operations = turns(store, meter)
     leased_rate, leased_operations = turns(leased, meter)
     name = f"leased by {BLOCK} against plain, {THREADS} threads"

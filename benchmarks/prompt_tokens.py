@@ -21,7 +21,7 @@ from fencepost.documents.sqlite import FullTextRanker
 from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.model.domain.token_counts import count_tokens
 from fencepost.turns.domain.assembly import Nonces, assemble
-from fencepost.turns.domain.prompt_inputs import stateless
+from fencepost.turns.domain.prompt_inputs import stateless_inputs
 
 SITE = "https://docs.example"
 QUESTIONS = 40
@@ -49,7 +49,7 @@ def _prompt_tokens(documents: DocumentSet) -> list[int]:
     ranker = FullTextRanker()
     step = max(1, len(documents.sections) // QUESTIONS)
     questions = [Question(section.title) for section in documents.sections[::step]]
-    layers = (stateless(question, documents) for question in questions)
+    layers = (stateless_inputs(question, documents) for question in questions)
     return [assemble(each, ranker.rank, BUDGETS, NONCES).input_tokens for each in layers]
 
 

@@ -19,10 +19,10 @@ from itertools import batched
 from benchmarks.report import Row, data_folder, print_table
 from benchmarks.talk import MODEL, Talk
 from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.model.domain.prompt import Block, Prompt
+from fencepost.model.domain.prompt import Prompt, PromptBlock
 from fencepost.prompting.domain.history import stored_exchanges
 from local.provider.answers import answer
-from local.provider.requests import Message, MessagesRequest, TextBlock
+from local.provider.requests import MessagesRequest, ProviderMessage, TextBlock
 
 DAYS = 20
 PLACES = (10, 50, 90)
@@ -79,14 +79,14 @@ def _exchanges(turns: list[dict[str, str]]) -> Iterator[tuple[str, str]]:
 
 def _notes(prompt: Prompt) -> str:
     """Return what the stand-in answers, without the way over HTTP."""
-    messages = [Message(role=turn.role.value, content=_blocks(turn.blocks)) for turn in prompt.turns]
+    messages = [ProviderMessage(role=turn.role.value, content=_blocks(turn.blocks)) for turn in prompt.turns]
     request = MessagesRequest(
         model=MODEL, max_tokens=prompt.max_output_tokens, system=_blocks(prompt.system), messages=messages
     )
     return answer(request)
 
 
-def _blocks(blocks: Iterable[Block]) -> list[TextBlock]:
+def _blocks(blocks: Iterable[PromptBlock]) -> list[TextBlock]:
     return [TextBlock(type="text", text=block.text) for block in blocks]
 
 

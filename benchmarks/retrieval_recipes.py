@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from benchmarks.retrieval_sets import Shelf, Unit
 from benchmarks.retrieval_vectors import RememberedVectors
-from fencepost.documents.domain.chunking import cut
-from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentState, Origin, Piece
+from fencepost.documents.domain.chunking import chunk
+from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.entries import entry_of, passage
 from fencepost.identity.domain.acl import Acl
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
@@ -150,7 +150,7 @@ def _document(unit: Unit, recipe: Recipe, scope: Scope) -> Document:
         site="",
         title=unit.title,
         kind=DocumentKind.TEXT,
-        origin=Origin.INLINE,
+        origin=DocumentOrigin.INLINE,
         acl=Acl(),
         state=DocumentState.READY,
         created_at=_NEW_YEAR,
@@ -160,8 +160,8 @@ def _document(unit: Unit, recipe: Recipe, scope: Scope) -> Document:
 
 
 def _rows(document: Document, text: str, recipe: Recipe, vectors: RememberedVectors) -> Iterator[ChunkRow]:
-    whole = Piece(id="whole", start=0, end=len(text), text=text)
-    for piece in cut(text, vectors.count) if recipe.pieces else (whole,):
+    whole = Chunk(id="whole", start=0, end=len(text), text=text)
+    for piece in chunk(text, vectors.count) if recipe.pieces else (whole,):
         yield ChunkRow(
             id=piece.id,
             document=document.id,

@@ -26,13 +26,13 @@ from fencepost.memory.domain.summary import Summary
 from fencepost.model.domain.prompt import Prompt, Role
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
-from fencepost.turns.service.prompt_builder import Composer, Draft
+from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
 
 MODEL = "claude-haiku-5-5"
 SITE = Site(org="demo", id="docs", key="demo", budgets=LayerBudgets())
 KEYS = SecretKeys("signing", api_key="any", read=lambda _name, _anew: "a signing secret")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-COMPOSER = Composer(keys=KEYS, ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
+COMPOSER = PromptBuilder(keys=KEYS, ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
 _NONCE = "0" * NONCE_CHARACTERS
 
 

@@ -19,7 +19,7 @@ from fencepost.bootstrap.documents import corpus_service
 from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import stores
 from fencepost.documents.domain.documents import Document, DocumentState
-from fencepost.documents.service.documents import CorpusService, DocumentChanges
+from fencepost.documents.service.documents import DocumentChanges, DocumentService
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.service.runner import JobHandler
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -27,8 +27,8 @@ from fencepost.observability.powertools.log import LambdaEvents
 from fencepost.queue.domain import Job, Purpose
 from local import directory
 from local.deployment import connected
-from local.ingest_sources import Item, items
-from local.progress import Progress
+from local.ingest_sources import SourceItem, items
+from local.progress import ProgressLine
 from local.trouble import Trouble
 
 _EXAMPLE = "make ingest SRC=docs/ ORG=acme SITE=docs"
@@ -96,14 +96,14 @@ class Ingest:
         names: by ids, of documents that are added.
     """
 
-    service: CorpusService
+    service: DocumentService
     handlers: Mapping[Purpose, JobHandler]
     waiting: Waiting
-    progress: Progress
+    progress: ProgressLine
     silent: str = directory.LOCAL_SILENT
     names: dict[str, str] = field(default_factory=dict)
 
-    def add(self, scope: Scope, item: Item) -> bool:
+    def add(self, scope: Scope, item: SourceItem) -> bool:
         """Do all the work that a document asks for, and return whether all of it was done.
 
         Raises:
@@ -119,7 +119,7 @@ class Ingest:
             return False
         return self._work(scope)
 
-    def _queue(self, scope: Scope, item: Item, content: bytes | None) -> None:
+    def _queue(self, scope: Scope, item: SourceItem, content: bytes | None) -> None:
         try:
             self.service.add(scope, item.new, content, item.id)
         except FencepostError as error:
@@ -157,7 +157,7 @@ class Ingest:
         return document.source if document else document_id
 
 
-def _ingest(work: Ingest, scope: Scope, found: Sequence[Item]) -> int:
+def _ingest(work: Ingest, scope: Scope, found: Sequence[SourceItem]) -> int:
     failed = sum(not work.add(scope, item) for item in found)
     noun = "document" if len(found) == 1 else "documents"
     print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
@@ -170,7 +170,7 @@ def _connected(profile: str, documents: int) -> Ingest:
     index = index_of(settings)
     if index is None:
         raise Trouble("This Fencepost has no index: give it one with Index, or without FENCEPOST_INDEX=none.")
-    reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), Progress(documents, sys.stderr)
+    reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
     workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
     return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
 

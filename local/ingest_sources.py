@@ -32,7 +32,7 @@ _ID_CHARACTERS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SourceItem:
     """One document to be.
 
     Attributes:
@@ -63,7 +63,7 @@ class Item:
         return content
 
 
-def items(source: str, site: str) -> list[Item]:
+def items(source: str, site: str) -> list[SourceItem]:
     """Return the documents that a source names.
 
     Args:
@@ -84,10 +84,10 @@ def items(source: str, site: str) -> list[Item]:
     return found
 
 
-def _fetched(address: str, site: str) -> Item:
+def _fetched(address: str, site: str) -> SourceItem:
     if not is_web_address(address):
         raise Trouble(f"SRC is no http(s) address: {address}", exit_code=2)
-    return Item(_id(site, address), address, NewDocument(site=site, source=address, origin=origin_at(address)))
+    return SourceItem(_id(site, address), address, NewDocument(site=site, source=address, origin=origin_at(address)))
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -100,9 +100,9 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def _sent(path: Path, site: str) -> Item:
+def _sent(path: Path, site: str) -> SourceItem:
     new = NewDocument(site=site, kind=KINDS[path.suffix.lower()])
-    return Item(_id(site, str(path.resolve())), str(path), new, path)
+    return SourceItem(_id(site, str(path.resolve())), str(path), new, path)
 
 
 def _id(site: str, name: str) -> str:

@@ -19,7 +19,7 @@ from fencepost.documents.domain.chunking import spoken
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexEntry, IndexUnavailable
 from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
-from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
 from fencepost.retrieval.indexes.opensearch.migration import Convert
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 from fencepost.retrieval.ports import Embedder
@@ -98,7 +98,7 @@ def migrate(cluster: Cluster, embedder: Embedder, pause: Pause) -> str:
         IndexUnavailable: the cluster did not answer.
         EmbedderUnavailable: the model did not.
     """
-    plan = Plan(embedder.model, cluster.engine)
+    plan = IndexPlan(embedder.model, cluster.engine)
     before = Indices(cluster, plan.alias).all()
     moved = Migration(
         plan=plan,

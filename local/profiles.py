@@ -16,7 +16,7 @@ from local.trouble import Trouble
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class DeployProfile:
     """Where a profile's stack is.
 
     Attributes:
@@ -32,7 +32,7 @@ class Profile:
         return boto3.Session(region_name=self.region).client(service)  # type: ignore[call-overload]  # stubs know names
 
 
-def profile(name: str) -> Profile:
+def profile(name: str) -> DeployProfile:
     """Return a profile.
 
     Raises:
@@ -43,11 +43,11 @@ def profile(name: str) -> Profile:
         parameters = profiles[name]["deploy"]["parameters"]
     except (KeyError, TypeError):
         raise Trouble(f"PROFILE must be a profile of samconfig.toml that deploys, not {name}.", exit_code=2) from None
-    return Profile(parameters["stack_name"], parameters.get("region"))
+    return DeployProfile(parameters["stack_name"], parameters.get("region"))
 
 
 @contextmanager
-def reading(name: str) -> Iterator[Profile]:
+def reading(name: str) -> Iterator[DeployProfile]:
     """Hand out a profile whose stack is read meanwhile.
 
     Raises:

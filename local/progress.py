@@ -12,7 +12,7 @@ _NAME_SHARE = 0.4
 
 
 @dataclass
-class Progress:
+class ProgressLine:
     """Shows how far work on several items is.
 
     Attributes:

@@ -17,7 +17,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fencepost.kernel.aws.secrets import SecretKeys
-from fencepost.observability.domain.pseudonyms import Kind
+from fencepost.observability.domain.pseudonyms import PseudonymKind
 from fencepost.observability.service.pseudonyms import pseudonyms
 from local.deploy import STACK
 from local.directory import named
@@ -28,7 +28,7 @@ from local.state import StateFolder
 from local.trouble import Trouble
 
 _EXAMPLE = "make -s pseudonym KIND=conv ORG=acme ID=0198…"
-_KINDS: Final[Mapping[str, Kind]] = {"org": "org", "owner": "owner", "conv": "conv"}
+_KINDS: Final[Mapping[str, PseudonymKind]] = {"org": "org", "owner": "owner", "conv": "conv"}
 
 
 def pseudonym(environment: Mapping[str, str], secret: str) -> str:

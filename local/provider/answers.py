@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from local.provider.notes import asks_for_notes, notes
-from local.provider.passages import Passage, passages, without_fences
+from local.provider.passages import QuotedPassage, passages, without_fences
 from local.provider.questions import asks_for_question, question
 from local.provider.requests import MessagesRequest
 
@@ -47,7 +47,7 @@ _PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    passage: Passage
+    passage: QuotedPassage
     score: float
 
 
@@ -64,20 +64,20 @@ def answer(request: MessagesRequest) -> str:
     return "\n\n".join([found, *quotes]) if quotes else lacking
 
 
-def _all_passages(request: MessagesRequest) -> list[Passage]:
+def _all_passages(request: MessagesRequest) -> list[QuotedPassage]:
     # Assistant turns are left out: what the model said itself is no source.
     users = (block for message in request.messages if message.role == "user" for block in message.blocks())
     texts = [block.text for block in (*request.system_blocks(), *users)]
     return list(dict.fromkeys(passage for text in texts for passage in passages(text)))
 
 
-def _repeats(passage: Passage, question: str) -> bool:
+def _repeats(passage: QuotedPassage, question: str) -> bool:
     """Whether a message asks what is asked again, and answers nothing."""
     asks = passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？"))
     return asks and terms(passage.text) <= terms(question)
 
 
-def _best(question: str, candidates: list[Passage]) -> list[Passage]:
+def _best(question: str, candidates: list[QuotedPassage]) -> list[QuotedPassage]:
     weights = _weights(terms(question), candidates)
     scored = [_Scored(passage, _score(passage, weights)) for passage in candidates]
     scored.sort(key=lambda candidate: -candidate.score)
@@ -88,13 +88,13 @@ def _best(question: str, candidates: list[Passage]) -> list[Passage]:
     return [candidate.passage for candidate in scored[:_MOST_QUOTES] if candidate.score >= floor]
 
 
-def _weights(wanted: frozenset[str], candidates: list[Passage]) -> dict[str, float]:
+def _weights(wanted: frozenset[str], candidates: list[QuotedPassage]) -> dict[str, float]:
     """Weigh each term of the question by its inverse document frequency over the passages."""
     frequency = Counter(term for passage in candidates for term in wanted & terms(passage.text))
     return {term: math.log(1 + (len(candidates) + 1) / (frequency[term] + 0.5)) for term in sorted(wanted)}
 
 
-def _score(passage: Passage, weights: dict[str, float]) -> float:
+def _score(passage: QuotedPassage, weights: dict[str, float]) -> float:
     heading, prose = terms(passage.heading), terms(passage.prose)
     score = sum(weight for term, weight in weights.items() if term in terms(passage.text))
     score += sum(_HEADING_WEIGHT * weight for term, weight in weights.items() if term in heading)
@@ -110,7 +110,7 @@ def terms(text: str) -> frozenset[str]:
     return frozenset(words) | (frozenset(pairs) - _STOP)
 
 
-def _quote(passage: Passage) -> str:
+def _quote(passage: QuotedPassage) -> str:
     citation = f"[{passage.source}]"
     separator = "\n" if passage.text.endswith("```") else " "
     return "\n".join(f"> {line}".rstrip() for line in f"{passage.text}{separator}{citation}".splitlines())

@@ -17,7 +17,7 @@ from local.provider.answers import answer
 from local.provider.control import Control, Instruction, Orders, from_loopback
 from local.provider.errors import ApiError
 from local.provider.models import MODELS
-from local.provider.replies import EventStream, Reply
+from local.provider.replies import EventStream, ProviderReply
 from local.provider.requests import MessagesRequest, parse
 from local.provider.usage import InputUsage, PromptCache, count_tokens, cut
 
@@ -130,7 +130,7 @@ def _parsed(body: bytes) -> MessagesRequest:
     return call
 
 
-def _reply(call: MessagesRequest, usage: InputUsage, text: str, stop_reason: str | None) -> Reply:
+def _reply(call: MessagesRequest, usage: InputUsage, text: str, stop_reason: str | None) -> ProviderReply:
     kept = cut(text, call.max_tokens)
     reason = stop_reason or ("end_turn" if kept == text else "max_tokens")
-    return Reply(f"msg_{time.time_ns():x}", call.model, kept, reason, usage)
+    return ProviderReply(f"msg_{time.time_ns():x}", call.model, kept, reason, usage)

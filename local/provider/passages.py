@@ -35,7 +35,7 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuotedPassage:
     """A paragraph of a fenced part, with the headings above it and the source to name: one id, or several by commas."""
 
     text: str
@@ -62,7 +62,7 @@ def fences(text: str) -> Iterator[Fence]:
         yield Fence(attributes.get("source", ""), attributes.get("title", ""), body)
 
 
-def passages(text: str) -> Iterator[Passage]:
+def passages(text: str) -> Iterator[QuotedPassage]:
     """Yield the quotable passages of every fenced part of a text. What the model said itself is no source."""
     for fence in fences(text):
         if fence.source.startswith("summary:"):
@@ -76,11 +76,13 @@ def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
-def _lines(fence: Fence) -> Iterator[Passage]:
+def _lines(fence: Fence) -> Iterator[QuotedPassage]:
     """Yield a summary's lines, each with the messages that it names, or else with the summary itself."""
     for line in filter(None, map(str.strip, fence.body.splitlines())):
         sources = ", ".join(_MESSAGE.findall(line))
-        yield Passage(_MESSAGE_MARKER.sub("", line.removeprefix("- ")).strip(), fence.title, sources or fence.source)
+        yield QuotedPassage(
+            _MESSAGE_MARKER.sub("", line.removeprefix("- ")).strip(), fence.title, sources or fence.source
+        )
 
 
 def _spans(text: str) -> Iterator[tuple[re.Match[str], str]]:
@@ -91,13 +93,13 @@ def _spans(text: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 @lru_cache(maxsize=4_096)
-def _paragraphs(body: str, source: str, heading: str) -> tuple[Passage, ...]:
-    found: list[Passage] = []
+def _paragraphs(body: str, source: str, heading: str) -> tuple[QuotedPassage, ...]:
+    found: list[QuotedPassage] = []
     for block in _blocks(body):
         lines = block.splitlines()
         if lines[0].startswith("#"):
             heading = lines.pop(0).lstrip("# ")
-        found += [Passage(part, heading, source) for part in _parts("\n".join(lines).strip())]
+        found += [QuotedPassage(part, heading, source) for part in _parts("\n".join(lines).strip())]
     return tuple(found)
 
 

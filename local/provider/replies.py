@@ -20,7 +20,7 @@ _Data = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProviderReply:
     """A finished answer."""
 
     id: str
@@ -73,7 +73,7 @@ class Reply:
 class EventStream(StreamingResponse):
     """The events of a reply at a given pace, with the instruction's fault in the middle."""
 
-    def __init__(self, reply: Reply, instruction: Instruction, pace: float) -> None:
+    def __init__(self, reply: ProviderReply, instruction: Instruction, pace: float) -> None:
         self._instruction = instruction
         self._pace = pace
         super().__init__(

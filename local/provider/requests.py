@@ -33,7 +33,7 @@ class TextBlock(_Strict):
     cache_control: CacheControl | None = None
 
 
-class Message(_Strict):
+class ProviderMessage(_Strict):
     """One turn."""
 
     role: Literal["user", "assistant"]
@@ -56,7 +56,7 @@ class MessagesRequest(_Strict):
 
     model: str
     max_tokens: int = Field(ge=1)
-    messages: list[Message] = Field(min_length=1)
+    messages: list[ProviderMessage] = Field(min_length=1)
     system: str | list[TextBlock] = ""
     stream: bool = False
     thinking: Thinking | None = None
@@ -113,7 +113,7 @@ def _model_problems(request: MessagesRequest) -> Iterator[str]:
         yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
 
 
-def _turn_problems(messages: list[Message]) -> Iterator[str]:
+def _turn_problems(messages: list[ProviderMessage]) -> Iterator[str]:
     roles = [message.role for message in messages]
     if roles[0] != "user":
         yield 'messages: first message must use the "user" role'

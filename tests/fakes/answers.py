@@ -13,7 +13,15 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.hkdf import hkdf_sha256
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute
-from fencepost.limits.domain.ledger import Closing, DayBill, Lease, Reservation, exhausted, fitting, utc_day
+from fencepost.limits.domain.ledger import (
+    BlockLease,
+    BlockSettlement,
+    DayBill,
+    Reservation,
+    exhausted,
+    fitting,
+    utc_day,
+)
 from fencepost.limits.domain.rates import RateLimits
 
 type Fault = Literal["before", "after"]
@@ -119,13 +127,13 @@ class FakeLedger:
 
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
         with self._lock, self._write():
-            self._close(reservation.day, reservation.id, Closing(0, reservation.amount - actual, actual))
+            self._close(reservation.day, reservation.id, BlockSettlement(0, reservation.amount - actual, actual))
 
     def cancel(self, reservation: Reservation) -> None:
         with self._lock, self._write():
-            self._close(reservation.day, reservation.id, Closing(1, reservation.amount, MicroDollars(0)))
+            self._close(reservation.day, reservation.id, BlockSettlement(1, reservation.amount, MicroDollars(0)))
 
-    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
+    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> BlockLease:
         with self._lock, self._write():
             day, bill = utc_day(now), self.bill(utc_day(now))
             size = min(permits, fitting(bill, amount, caps))
@@ -135,13 +143,13 @@ class FakeLedger:
             committed = MicroDollars(bill.committed + money)
             self._marks.add((day, lease_id))
             self._bills[day] = replace(bill, calls=bill.calls + size, committed=committed)
-            return Lease(lease_id, day, size, money, bill.calls + 1, committed)
+            return BlockLease(lease_id, day, size, money, bill.calls + 1, committed)
 
-    def close(self, lease: Lease, closing: Closing) -> None:
+    def close(self, lease: BlockLease, closing: BlockSettlement) -> None:
         with self._lock, self._write():
             self._close(lease.day, lease.id, closing)
 
-    def _close(self, day: date, lease_id: str, closing: Closing) -> None:
+    def _close(self, day: date, lease_id: str, closing: BlockSettlement) -> None:
         if (day, lease_id) not in self._marks:
             return
         self._marks.remove((day, lease_id))

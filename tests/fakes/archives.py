@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from fencepost.blobs.domain import BIG_BYTES, big_content
-from fencepost.conversations.domain.archives import Block, DamagedBlock, unpack
+from fencepost.conversations.domain.archives import ArchiveBlock, DamagedBlock, unpack
 from fencepost.conversations.domain.attachments import Attachment
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.scope import Scope
@@ -26,7 +26,7 @@ class FakeArchive:
     shelf: Shelf
     blobs: FakeBlobs
     faults: Faults = field(default_factory=Faults)
-    stored: dict[Owned, dict[int, Block]] = field(default_factory=dict)
+    stored: dict[Owned, dict[int, ArchiveBlock]] = field(default_factory=dict)
     interfere: Callable[[], object] | None = None
     """Called once before a block is moved, as another writer would be."""
 
@@ -39,17 +39,17 @@ class FakeArchive:
             rows = sorted(self.shelf.messages.get(owned(scope, conversation_id), []), key=lambda row: row.seq)
             return tuple(row for row in rows if row.seq > after)[:limit]
 
-    def blocks(self, scope: Scope, conversation_id: str) -> tuple[Block, ...]:
+    def blocks(self, scope: Scope, conversation_id: str) -> tuple[ArchiveBlock, ...]:
         with self.faults.write("blocks"):
             return tuple(block for _, block in sorted(self.stored.get(owned(scope, conversation_id), {}).items()))
 
-    def read(self, scope: Scope, block: Block) -> tuple[Message, ...]:
+    def read(self, scope: Scope, block: ArchiveBlock) -> tuple[Message, ...]:
         try:
             return unpack(block, self.blobs.get(scope, block.object) or b"")
         except DamagedBlock:
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
 
-    def move(self, scope: Scope, conversation: Conversation, block: Block, messages: Sequence[Message]) -> bool:
+    def move(self, scope: Scope, conversation: Conversation, block: ArchiveBlock, messages: Sequence[Message]) -> bool:
         if self.interfere:
             interfere, self.interfere = self.interfere, None
             interfere()
@@ -83,7 +83,7 @@ class FakeArchive:
             for message in messages:
                 self.shelf.pointers.pop(owned(scope, message.id), None)
 
-    def drop_block(self, scope: Scope, conversation_id: str, block: Block) -> None:
+    def drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
         with self.faults.write("drop_block"):
             del self.stored[owned(scope, conversation_id)][block.first_seq]
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from fencepost.blobs.ports import UploadForm
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.domain.ingestion import due_at
-from fencepost.documents.ports import Place
+from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.paging import Page
@@ -83,7 +83,7 @@ class FakeCorpus:
         self.faults = faults or PortFaults()
         self.documents: dict[Owned, Document] = {}
         self.rows: dict[tuple[str, str, str], ChunkRow] = {}
-        self.stands: dict[tuple[str, str, int], Mapping[str, Place]] = {}
+        self.stands: dict[tuple[str, str, int], Mapping[str, ChunkVersionPlace]] = {}
         self.leases: dict[Owned, WorkLease] = {}
         self.written: list[str] = []
 
@@ -151,7 +151,7 @@ class FakeCorpus:
             for chunk in chunk_ids:
                 self.rows.pop((scope.org, document_id, chunk), None)
 
-    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, Place]) -> None:
+    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, ChunkVersionPlace]) -> None:
         with self.faults.call("put_places"):
             self.stands[scope.org, document_id, version] = dict(places)
 
@@ -170,7 +170,9 @@ class FakeCorpus:
                 {pair: row for pair, row in rows.items() if row},
             )
 
-    def places(self, scope: Scope, wanted: Sequence[tuple[str, int, str]]) -> Mapping[tuple[str, str], Place]:
+    def places(
+        self, scope: Scope, wanted: Sequence[tuple[str, int, str]]
+    ) -> Mapping[tuple[str, str], ChunkVersionPlace]:
         with self.faults.call("places"):
             found = (
                 (document, chunk, self.stands.get((scope.org, document, version), {}).get(chunk))

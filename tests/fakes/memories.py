@@ -9,8 +9,8 @@ from datetime import datetime
 
 from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
 from fencepost.identity.domain.scope import Scope
-from fencepost.memory.domain.chunk_rows import PartRow
-from fencepost.memory.ports import HitRows, PartPlace
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
+from fencepost.memory.ports import HitRows, MessageChunkPlace
 from fencepost.memory.service.passages import MessagePassages
 from fencepost.model.domain.prompt import Role
 from fencepost.retrieval.domain.search import IndexEntry
@@ -37,7 +37,7 @@ class FakeMessageHits:
     faults: PortFaults = field(default_factory=PortFaults)
     apart: set[tuple[str, int]] = field(default_factory=set)
 
-    def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
+    def hydrate(self, scope: Scope, wanted: Sequence[MessageChunkPlace]) -> HitRows:
         with self.faults.call("hydrate_messages"):
             rows = {one: self.shelf.conversations.get(owned(scope, one)) for one, _, _ in wanted}
             talks = {one: row for one, row in rows.items() if row}
@@ -89,7 +89,9 @@ class Diary:
             self.enter(scope, talk.id, one, (0, len(one.content)))
         return messages
 
-    def enter(self, scope: Scope, conversation_id: str, said: Message, *spans: tuple[int, int]) -> list[PartRow]:
+    def enter(
+        self, scope: Scope, conversation_id: str, said: Message, *spans: tuple[int, int]
+    ) -> list[MessageChunkRow]:
         """Put a message into the index as parts with these spans, and return their rows."""
         rows = [part(said, number, span) for number, span in enumerate(spans)]
         entries = [entry(scope, conversation_id, row, said.content[row.start : row.end]) for row in rows]
@@ -144,10 +146,10 @@ def message(conversation_id: str, seq: int, text: str, at: datetime = NOON) -> M
     )
 
 
-def part(said: Message, number: int, span: tuple[int, int]) -> PartRow:
+def part(said: Message, number: int, span: tuple[int, int]) -> MessageChunkRow:
     """Return the row of a part."""
     words = said.content[slice(*span)]
-    return PartRow(
+    return MessageChunkRow(
         message=said.id,
         seq=said.seq,
         number=number,
@@ -160,7 +162,7 @@ def part(said: Message, number: int, span: tuple[int, int]) -> PartRow:
     )
 
 
-def entry(scope: Scope, conversation_id: str, row: PartRow, words: str) -> IndexEntry:
+def entry(scope: Scope, conversation_id: str, row: MessageChunkRow, words: str) -> IndexEntry:
     """Return a part's entry."""
     return IndexEntry(
         chunk=row.chunk,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import Page
-from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from tests.fakes.conversations import Owned, Shelf, owned
 from tests.fakes.corpus import PortFaults
 
@@ -28,17 +28,17 @@ class FakeParts:
 
     shelf: Shelf = field(default_factory=Shelf)
     faults: PortFaults = field(default_factory=PortFaults)
-    rows: dict[Owned, dict[Place, PartRow]] = field(default_factory=dict)
+    rows: dict[Owned, dict[Place, MessageChunkRow]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
 
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
-    ) -> tuple[PartRow, ...]:
+    ) -> tuple[MessageChunkRow, ...]:
         with self.faults.call("parts"):
             rows = self.rows_of(scope, conversation_id)
             return tuple(row for row in rows if row.seq >= first and (last is None or row.seq <= last))
 
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
+    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
         with self.faults.call("put_parts"):
             for row in rows:
                 if not self._is_kept(scope, conversation, row):
@@ -47,7 +47,7 @@ class FakeParts:
                 self.written.append(row.chunk)
             return True
 
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         with self.faults.call("drop_parts"):
             stored = self.rows.get(owned(scope, conversation_id), {})
             for row in rows:
@@ -61,10 +61,10 @@ class FakeParts:
             some = rest[:limit]
             return Page(tuple(some), "|".join(some[-1]) if len(rest) > limit else None)
 
-    def rows_of(self, scope: Scope, conversation_id: str) -> list[PartRow]:
+    def rows_of(self, scope: Scope, conversation_id: str) -> list[MessageChunkRow]:
         """Return a conversation's rows in their order."""
         return [row for _, row in sorted(self.rows.get(owned(scope, conversation_id), {}).items())]
 
-    def _is_kept(self, scope: Scope, conversation: Conversation, row: PartRow) -> bool:
+    def _is_kept(self, scope: Scope, conversation: Conversation, row: MessageChunkRow) -> bool:
         stored = self.shelf.conversations.get(owned(scope, conversation.id))
         return stored is not None and stored.incarnation == conversation.incarnation and row.seq >= stored.kept_from

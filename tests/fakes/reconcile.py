@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.jobs.domain.index_diff import Progress
+from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.kernel.paging import Page
 from tests.fakes.corpus import PortFaults
 
@@ -58,12 +58,12 @@ class FakeReconcileStore:
     """Implements `ReconcileStore`."""
 
     def __init__(self, faults: PortFaults) -> None:
-        self.faults, self.kept = faults, dict[str, Progress]()
+        self.faults, self.kept = faults, dict[str, DiffProgress]()
 
-    def progress(self, scope: Scope) -> Progress:
+    def progress(self, scope: Scope) -> DiffProgress:
         with self.faults.call("progress"):
-            return self.kept.get(scope.org, Progress())
+            return self.kept.get(scope.org, DiffProgress())
 
-    def keep(self, scope: Scope, progress: Progress) -> None:
+    def keep(self, scope: Scope, progress: DiffProgress) -> None:
         with self.faults.call("keep"):
             self.kept[scope.org] = progress

@@ -8,14 +8,14 @@ from threading import Event
 
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.domain.entries import entry_of
-from fencepost.documents.ports import Place
+from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.documents.service.document_rows import DocumentRows
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
-from fencepost.jobs.service.orphans import StrayRemoval, Strays
+from fencepost.jobs.service.orphans import OrphanQueue, OrphanRemoval
 from fencepost.retrieval.domain.ranking.fusion import Ranked
 from fencepost.retrieval.domain.search import Hit, IndexUnavailable, Search, Vector
-from fencepost.retrieval.service.retriever import Recall
+from fencepost.retrieval.service.retriever import Retriever
 from tests.fakes.answers import FixedClock
 from tests.fakes.corpus import FakeCorpus, FakeJobQueue, PortFaults, operator
 from tests.fakes.index import FakeEmbedder, FakeIndex, vector_of
@@ -110,21 +110,21 @@ class Library:
         for row in rows:
             del self.corpus.rows[org, row.document, row.id]
 
-    def recall(self, deadline: float = PATIENT) -> Recall:
+    def recall(self, deadline: float = PATIENT) -> Retriever:
         """Return what finds passages in here."""
-        return Recall(
+        return Retriever(
             index=self.index,
             embedder=self.embedder,
             hydrators={"document": DocumentPassages(self.corpus), "message": self.diary.hydrator()},
-            bury=Strays(self.queue, self.diary.conversations, self.clock).bury,
+            enqueue_removal=OrphanQueue(self.queue, self.diary.conversations, self.clock).enqueue_removal,
             chance=shares_words,
             floor=self.floor,
             deadline=deadline,
         )
 
-    def removal(self) -> StrayRemoval:
+    def removal(self) -> OrphanRemoval:
         """Return the job that removes what leads to no row."""
-        return StrayRemoval(DocumentRows(self.corpus, self.index), self.diary.conversations, self.clock)
+        return OrphanRemoval(DocumentRows(self.corpus, self.index), self.diary.conversations, self.clock)
 
 
 def reader(org: str = "acme", visitor: str = "ann") -> Scope:
@@ -139,9 +139,9 @@ def shares_words(ranked: Ranked, question: str) -> float:
     return len(words.intersection(ranked.hit.text.casefold().split())) / len(words)
 
 
-def _tiled(rows: Sequence[ChunkRow]) -> dict[str, Place]:
-    places, start = dict[str, Place](), 0
+def _tiled(rows: Sequence[ChunkRow]) -> dict[str, ChunkVersionPlace]:
+    places, start = dict[str, ChunkVersionPlace](), 0
     for ordinal, row in enumerate(rows):
-        places[row.id] = Place(ordinal=ordinal, start=start, end=start + len(row.text))
+        places[row.id] = ChunkVersionPlace(ordinal=ordinal, start=start, end=start + len(row.text))
         start += len(row.text)
     return places

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fencepost.retrieval.domain.search import EmbeddingModel
-from fencepost.retrieval.indexes.opensearch.mapping import ALIAS, Plan
+from fencepost.retrieval.indexes.opensearch.mapping import ALIAS, IndexPlan
 from local import template
 
 RESOURCES: dict[str, dict[str, Any]] = template.load()["Resources"]
@@ -93,7 +93,9 @@ def test_an_operator_may_what_the_worker_may_and_only_where_one_is_named() -> No
 def test_who_works_on_documents_may_write_and_move_and_reaches_nothing_but_our_indices() -> None:
     ((pattern, allowed),) = permissions("JobsRole", "index").items()
     assert allowed >= {"aoss:WriteDocument", "aoss:CreateIndex", "aoss:DeleteIndex"}
-    plan = Plan(EmbeddingModel(name="amazon.titan-embed-text-v2:0/1024", dimensions=1_024, max_tokens=8_192), "faiss")
+    plan = IndexPlan(
+        EmbeddingModel(name="amazon.titan-embed-text-v2:0/1024", dimensions=1_024, max_tokens=8_192), "faiss"
+    )
     assert plan.name.startswith(pattern.removeprefix(f"index/{NAME}/").removesuffix("*"))
     assert set(permissions("JobsRole", "collection")) == {f"collection/{NAME}"}
 
@@ -111,5 +113,5 @@ def test_each_may_sign_requests_to_the_collection(role: str) -> None:
 
 
 def test_an_index_has_a_name_that_opensearch_takes() -> None:
-    plan = Plan(EmbeddingModel(name="Amazon.Titan-Embed: v2/1024 " * 9, dimensions=1_024, max_tokens=1), "faiss")
+    plan = IndexPlan(EmbeddingModel(name="Amazon.Titan-Embed: v2/1024 " * 9, dimensions=1_024, max_tokens=1), "faiss")
     assert re.fullmatch(r"[a-z][a-z0-9-]{2,100}", plan.name)

@@ -203,7 +203,7 @@ def test_the_schedule_reads_the_agenda_and_the_roll_alone_of_what_has_no_scope()
     ]
     assert agenda["Resource"] == {"Sub": "${CorpusTable.Arn}/index/agenda"}
     assert roll["Condition"] == {
-        "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.ROLL, jobs_rows.round_row()["pk"]["S"]]},
+        "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.REGISTRY, jobs_rows.round_row()["pk"]["S"]]},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
     (index,) = properties("AWS::DynamoDB::Table")["CorpusTable"]["GlobalSecondaryIndexes"]

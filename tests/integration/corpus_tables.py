@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.documents.dynamodb.documents import DynamoDbAgenda, DynamoDbCorpus
+from fencepost.documents.dynamodb.documents import DynamoDbDocuments, DynamoDbDueDocuments
 from tests.integration.tables import connect
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ class CorpusTable:
     name: str
 
     @property
-    def store(self) -> DynamoDbCorpus:
+    def store(self) -> DynamoDbDocuments:
         """The adapter under test."""
-        return DynamoDbCorpus(self.name, lambda: self.client)
+        return DynamoDbDocuments(self.name, lambda: self.client)
 
     @property
-    def agenda(self) -> DynamoDbAgenda:
+    def agenda(self) -> DynamoDbDueDocuments:
         """The adapter of what is due."""
-        return DynamoDbAgenda(self.name, lambda: self.client)
+        return DynamoDbDueDocuments(self.name, lambda: self.client)
 
     def rows(self) -> list[dict[str, AttributeValueTypeDef]]:
         """Return all rows."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from fencepost.blobs import domain as objects
-from fencepost.conversations.domain.archives import Block
+from fencepost.conversations.domain.archives import ArchiveBlock
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.model.domain.prompt import Role
@@ -87,8 +87,8 @@ def drawn_fact(fact_id: str, state: FactState) -> Fact:
     )
 
 
-def block_of(messages: Sequence[Message], content: bytes) -> Block:
-    return Block(
+def block_of(messages: Sequence[Message], content: bytes) -> ArchiveBlock:
+    return ArchiveBlock(
         first_seq=messages[0].seq,
         last_seq=messages[-1].seq,
         object=objects.block(DOOMED, messages[0].seq, content),

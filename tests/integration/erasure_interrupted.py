@@ -16,7 +16,7 @@ from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
 from fencepost.lifecycle.dynamodb.removal import Removal
-from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Purpose
@@ -78,8 +78,8 @@ class Stores:
         return DynamoDbArchive(self.table, self.world.blobs, lambda: self.client)
 
     @property
-    def parts(self) -> DynamoDbParts:
-        return DynamoDbParts(self.table, lambda: self.client)
+    def parts(self) -> DynamoDbMessageChunks:
+        return DynamoDbMessageChunks(self.table, lambda: self.client)
 
     @property
     def imports(self) -> DynamoDbImports:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fencepost.identity.service import SiteService
 from fencepost.lifecycle.service.erase import EraseService
-from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.lifecycle.service.vector_erasure import VectorEraser
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import RememberService
 from fencepost.queue.domain import DELAYS, Job, Purpose
@@ -65,8 +65,8 @@ class Indexed:
         self.index = CountedIndex(self.folder / "index.sqlite", self.stores.count)
 
     @property
-    def eraser(self) -> IndexedEraser:
-        return IndexedEraser(rest=self.stores.eraser, index=self.index, conversations=self.stores.conversations)
+    def eraser(self) -> VectorEraser:
+        return VectorEraser(rest=self.stores.eraser, index=self.index, conversations=self.stores.conversations)
 
     @property
     def erasures(self) -> EraseService:

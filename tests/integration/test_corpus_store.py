@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.documents.domain.documents import ChunkRow, DocumentState, Origin
-from fencepost.documents.ports import Place
+from fencepost.documents.domain.documents import ChunkRow, DocumentOrigin, DocumentState
+from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.identity.domain.acl import Acl, Audience
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -33,7 +33,7 @@ def table(emulator: Emulator) -> CorpusTable:
 def test_a_document_comes_back_as_it_was(table: CorpusTable) -> None:
     row = document(
         acl=Acl(audience=Audience.USERS, users=("u1", "u2")),
-        origin=Origin.PAGE,
+        origin=DocumentOrigin.PAGE,
         source="https://docs.example/guide",
         url="https://docs.example/guide",
         refresh_hours=24,
@@ -123,7 +123,9 @@ def test_dropped_chunks_are_gone_and_others_stay(table: CorpusTable) -> None:
 
 def test_places_belong_to_their_version(table: CorpusTable) -> None:
     names = [f"chunk {number}" for number in range(40)]
-    first = {chunk_id(name): Place(ordinal=place, start=place, end=place + 1) for place, name in enumerate(names)}
+    first = {
+        chunk_id(name): ChunkVersionPlace(ordinal=place, start=place, end=place + 1) for place, name in enumerate(names)
+    }
     second = {one: replace(place, start=place.start + 100) for one, place in first.items()}
 
     table.store.put_places(ACME, "d1", 1, first)
@@ -137,7 +139,7 @@ def test_places_belong_to_their_version(table: CorpusTable) -> None:
 
 
 def test_places_written_anew_forget_those_before(table: CorpusTable) -> None:
-    place = Place(ordinal=0, start=0, end=1)
+    place = ChunkVersionPlace(ordinal=0, start=0, end=1)
     table.store.put_places(ACME, "d1", 1, {chunk_id("a"): place})
     table.store.put_places(ACME, "d1", 1, {chunk_id("b"): place})
 

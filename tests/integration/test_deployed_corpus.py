@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.documents.domain.ingestion import SETTLES
-from fencepost.documents.dynamodb.documents import DynamoDbCorpus
+from fencepost.documents.dynamodb.documents import DynamoDbDocuments
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.jobs.handlers.schedule import RECONCILE
 from fencepost.retrieval.domain.search import IndexEntry
@@ -115,7 +115,7 @@ def orphan(org: str) -> IndexEntry:
 def age(stack: Stack, org: str, document_id: str) -> None:
     """Let a document have changed some minutes ago."""
     scope, table = operator(org), stack.physical("CorpusTable")
-    store = DynamoDbCorpus(table, lambda: stack.client("dynamodb"))
+    store = DynamoDbDocuments(table, lambda: stack.client("dynamodb"))
     document = store.get(scope, document_id)
     assert document
     assert store.change(scope, document, replace(document, updated_at=document.updated_at - 2 * SETTLES))

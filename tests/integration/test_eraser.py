@@ -10,7 +10,7 @@ from fencepost.blobs import domain as objects
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Scope
-from fencepost.lifecycle.dynamodb.erasure_scan import Remains
+from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan
 from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Purpose
@@ -115,7 +115,7 @@ def test_a_file_that_another_conversation_comes_to_use_while_it_is_looked_for_st
     world.begin(scope, "doomed")
     world.attach(scope, "file", "doomed")
     world.eraser.forget_conversation(scope, "doomed", NOON)
-    seen = list(Remains(table, world.blobs, client).files(scope, "doomed"))
+    seen = list(ErasureScan(table, world.blobs, client).files(scope, "doomed"))
     world.begin(scope, "new")
     world.attach(scope, "file", "doomed", "new")
     assert len(seen) == 1

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 
 from fencepost.blobs.s3 import S3BlobStore
-from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.chunking import Bounds, chunk
 from fencepost.documents.domain.documents import DocumentKind, DocumentState
-from fencepost.documents.dynamodb.documents import DynamoDbCorpus
+from fencepost.documents.dynamodb.documents import DynamoDbDocuments
 from fencepost.documents.readers.page_text import PageText
 from fencepost.documents.rows import keys as corpus_keys
 from fencepost.documents.service.document_jobs import document_job
-from fencepost.documents.service.documents import CorpusService, DocumentChanges, NewDocument
+from fencepost.documents.service.documents import DocumentChanges, DocumentService, NewDocument
 from fencepost.documents.service.ingest import IngestService, RemovalService
 from fencepost.documents.service.sitemaps import Sitemaps
 from fencepost.documents.service.sources import Sources
@@ -48,7 +48,7 @@ class Corpus:
     def __init__(self, table: CorpusTable, bucket: str, emulator: Emulator, folder: Path) -> None:
         s3 = emulator.client("s3")
         self.table = table
-        self.store = DynamoDbCorpus(table.name, lambda: table.client)
+        self.store = DynamoDbDocuments(table.name, lambda: table.client)
         self.blobs = S3BlobStore(bucket, lambda: s3, corpus_keys.object_prefix)
         self.index = EmbeddedIndex(folder / "index.sqlite")
         self.embedder, self.queue = FakeEmbedder(), FakeJobQueue()
@@ -59,7 +59,7 @@ class Corpus:
             index=self.index,
             embedder=cached,
             blobs=self.blobs,
-            cut=lambda text, language: cut(text, cached.count, Bounds(10, 60, 90, 300, 0), language),
+            cut=lambda text, language: chunk(text, cached.count, Bounds(10, 60, 90, 300, 0), language),
             clock=utc_now,
         )
         sitemaps = Sitemaps(store=self.store, blobs=self.blobs, queue=self.queue, clock=utc_now)
@@ -77,7 +77,7 @@ class Corpus:
         self.removal = RemovalService(
             store=self.store, blobs=self.blobs, versions=versions, sitemaps=sitemaps, clock=utc_now
         )
-        self.service = CorpusService(store=self.store, blobs=self.blobs, queue=self.queue, clock=utc_now)
+        self.service = DocumentService(store=self.store, blobs=self.blobs, queue=self.queue, clock=utc_now)
 
     def work(self) -> None:
         """Run all jobs that are queued."""

@@ -13,7 +13,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.limits.ports import Ledger
-from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.block_leasing import BlockLeasingLedger
 from local.emulator import Emulator
 from tests.integration.tables import Books, open_books, sent_operations
 
@@ -37,11 +37,11 @@ def plain(books: Books) -> list[Ledger]:
 
 
 def one_instance(books: Books) -> list[Ledger]:
-    return [LeasingLedger(books.ledger, 16)]
+    return [BlockLeasingLedger(books.ledger, 16)]
 
 
 def four_instances(books: Books) -> list[Ledger]:
-    return [LeasingLedger(books.ledger, 16) for _ in range(4)]
+    return [BlockLeasingLedger(books.ledger, 16) for _ in range(4)]
 
 
 @pytest.mark.parametrize("instances", [plain, one_instance, four_instances])
@@ -80,7 +80,7 @@ def test_racing_settlements_add_up_to_the_cent(books: Books, instances: Instance
     with ThreadPoolExecutor(64) as pool:
         spent = MicroDollars(sum(pool.map(turn, range(300))))
     for instance in racing:
-        if isinstance(instance, LeasingLedger):
+        if isinstance(instance, BlockLeasingLedger):
             instance.close()
     assert books.bill(TODAY) == DayBill(300, spent, spent)
     assert set(books.item(TODAY)) == {"pk", "calls", "committed", "spent", "expires_at"}
@@ -105,7 +105,7 @@ def test_what_no_empty_day_could_hold_takes_no_operation(books: Books) -> None:
 
 def test_leasing_takes_two_operations_a_block(books: Books) -> None:
     operations = sent_operations(books.client)
-    leasing = LeasingLedger(books.ledger, 16)
+    leasing = BlockLeasingLedger(books.ledger, 16)
     for _ in range(63):
         leasing.settle(leasing.reserve(CENT, PLENTY, NOON), CENT)
     # Blocks of 1, 2, 4 and 8, and three of 16.

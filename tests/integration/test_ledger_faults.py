@@ -15,7 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.ledger import Closing, DayBill, Reservation
+from fencepost.limits.domain.ledger import BlockSettlement, DayBill, Reservation
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from local.emulator import Emulator
 from tests.integration.tables import Books, connect, create_table, lose_answers, open_books
@@ -68,14 +68,14 @@ def test_a_lease_whose_answers_were_lost_is_taken_and_closed_once(books: Books) 
     lose_answers(books.client, 1)
     lease = books.ledger.lease(4, CENT, PLENTY, NOON)
     lose_answers(books.client, 1)
-    books.ledger.close(lease, Closing(3, 4 * CENT - 70, MicroDollars(70)))
+    books.ledger.close(lease, BlockSettlement(3, 4 * CENT - 70, MicroDollars(70)))
     assert books.bill(TODAY) == DayBill(1, MicroDollars(70), MicroDollars(70))
 
 
 def test_calls_that_outlive_their_lease_are_settled_by_themselves(books: Books) -> None:
     lease = books.ledger.lease(2, CENT, PLENTY, NOON)
     call = Reservation(f"{lease.id}.0", lease.day, CENT, lease.first_call)
-    books.ledger.close(lease, Closing(1, CENT, MicroDollars(0), (call,)))
+    books.ledger.close(lease, BlockSettlement(1, CENT, MicroDollars(0), (call,)))
     assert books.bill(TODAY) == DayBill(1, CENT)
     books.ledger.settle(call, MicroDollars(70))
     assert books.bill(TODAY) == DayBill(1, MicroDollars(70), MicroDollars(70))

@@ -9,7 +9,7 @@ import pytest
 from fencepost.blobs.domain import BIG_BYTES
 from fencepost.conversations.domain.messages import Message
 from fencepost.identity.domain.scope import Scope
-from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
 from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
 from fencepost.memory.ports import HitRows
 from local.emulator import Emulator
@@ -27,7 +27,7 @@ def kept(emulator: Emulator) -> Kept:
 
 def remember(kept: Kept, name: str, *messages: Message, scope: Scope = SCOPE) -> None:
     """Write the rows of messages of one part each."""
-    parts = DynamoDbParts(kept.tables.conversations, lambda: kept.tables.client)
+    parts = DynamoDbMessageChunks(kept.tables.conversations, lambda: kept.tables.client)
     conversation = kept.store.get(scope, name)
     assert conversation
     assert parts.put_parts(scope, conversation, [part(one, 0, (0, len(one.content))) for one in messages])

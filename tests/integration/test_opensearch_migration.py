@@ -15,7 +15,7 @@ from fencepost.retrieval.domain.search import EmbeddingModel, IndexEntry, IndexU
 from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved, OpenSearchIndex
 from fencepost.retrieval.indexes.opensearch import migration as migrations
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
-from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 from tests.conformance.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, chunks, towards
 from tests.doubles import opensearch as opensearch_double
@@ -57,7 +57,7 @@ class Town:
 
     def migration(self) -> Migration:
         return Migration(
-            plan=Plan(NEXT, self.cluster.engine),
+            plan=IndexPlan(NEXT, self.cluster.engine),
             bulk=self.bulk(),
             convert=embedded_anew,
             settle=self.double.advance,
@@ -118,7 +118,7 @@ def test_who_writes_with_the_old_model_after_the_move_is_told_to_come_back(town:
 def test_the_first_index_needs_no_move() -> None:
     with opensearch_double.running("classic") as (url, double):
         cluster = Cluster(endpoint=url, generation="classic", region="eu-west-1")
-        plan = Plan(NEXT, cluster.engine)
+        plan = IndexPlan(NEXT, cluster.engine)
         migration = Migration(plan=plan, bulk=Bulk(cluster), convert=list, settle=double.advance)
         assert migration.run() == Moved()
         assert OpenSearchIndex(cluster, NEXT).lexical(Owner().scope, DOCUMENTS, "words") == ()
@@ -176,12 +176,12 @@ def with_failure(town: Town) -> None:
 
 def test_what_a_move_that_was_given_up_left_behind_goes_too(town: Town) -> None:
     third = EmbeddingModel(name="test/3", dimensions=3, max_tokens=512)
-    given_up = replace(town.migration(), plan=Plan(third, town.cluster.engine), convert=fail)
+    given_up = replace(town.migration(), plan=IndexPlan(third, town.cluster.engine), convert=fail)
     with pytest.raises(IndexUnavailable):
         given_up.run()
     assert len(town.double.indices) == 2
     town.migration().run()
-    assert list(town.double.indices) == [Plan(NEXT, town.cluster.engine).name]
+    assert list(town.double.indices) == [IndexPlan(NEXT, town.cluster.engine).name]
     assert town.found() == sorted(town.stored)
 
 
@@ -216,7 +216,7 @@ def test_a_real_node_is_moved_as_the_double_is() -> None:
 
     stored = index.upsert(one.scope, [one.entry("c1", "the words"), one.entry("c2", "more words")])
     refresh()
-    plan = Plan(NEXT, cluster.engine, alias)
+    plan = IndexPlan(NEXT, cluster.engine, alias)
     moved = Migration(plan=plan, bulk=Bulk(cluster), convert=embedded_anew, settle=refresh).run()
     assert moved == Moved(copied=2)
     assert indices.all() == [plan.name]

@@ -14,8 +14,8 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
-from fencepost.memory.domain.chunk_rows import PartRow
-from fencepost.memory.dynamodb.chunks import ROWS_AT_ONCE, DynamoDbParts
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
+from fencepost.memory.dynamodb.chunks import ROWS_AT_ONCE, DynamoDbMessageChunks
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
@@ -28,8 +28,8 @@ _owners = count()
 
 
 @pytest.fixture
-def store(tables: ConversationTables) -> DynamoDbParts:
-    return DynamoDbParts(tables.conversations, lambda: tables.client)
+def store(tables: ConversationTables) -> DynamoDbMessageChunks:
+    return DynamoDbMessageChunks(tables.conversations, lambda: tables.client)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def scope() -> Scope:
     return visitor_scope(visitor=f"p{next(_owners)}")
 
 
-def row(seq: int, number: int = 0, **fields: object) -> PartRow:
+def row(seq: int, number: int = 0, **fields: object) -> MessageChunkRow:
     known: dict[str, object] = {
         "message": f"q{seq}",
         "seq": seq,
@@ -50,11 +50,11 @@ def row(seq: int, number: int = 0, **fields: object) -> PartRow:
         "stored_id": f"s{seq}",
         "vector": (0.5, -0.25, 0.0, 1.0),
     }
-    return PartRow(**(known | fields))  # type: ignore[arg-type]  # fields by name
+    return MessageChunkRow(**(known | fields))  # type: ignore[arg-type]  # fields by name
 
 
 def test_rows_come_back_as_they_were_in_their_order(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
 ) -> None:
     conversation = tables.begin(scope)
     rows = [row(1), row(2), row(2, 1, stale_id="old"), row(2, 11), row(10), row(100, version=2**28 - 1)]
@@ -68,14 +68,14 @@ def test_rows_come_back_as_they_were_in_their_order(
 
 
 def test_more_rows_than_a_transaction_holds_are_written(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
 ) -> None:
     conversation, rows = tables.begin(scope), [row(seq) for seq in range(1, 2 * ROWS_AT_ONCE + 2)]
     assert store.put_parts(scope, conversation, rows)
     assert store.parts(scope, "c1") == tuple(rows)
 
 
-def test_nobody_else_finds_them(tables: ConversationTables, store: DynamoDbParts, scope: Scope) -> None:
+def test_nobody_else_finds_them(tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope) -> None:
     assert store.put_parts(scope, tables.begin(scope), [row(1)])
     elsewhere = visitor_scope("umbrella", scope.owner.removeprefix("visitor:"))
     for other in (visitor_scope(visitor="x"), elsewhere):
@@ -86,7 +86,7 @@ def test_nobody_else_finds_them(tables: ConversationTables, store: DynamoDbParts
 
 @pytest.mark.parametrize("changes", [{"incarnation": "i2"}, {"id": "c9"}])
 def test_nothing_is_written_for_a_conversation_that_is_gone(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope, changes: dict[str, str]
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope, changes: dict[str, str]
 ) -> None:
     conversation = replace(tables.begin(scope), **changes)  # type: ignore[arg-type]  # fields by name
     assert not store.put_parts(scope, conversation, [row(1)])
@@ -94,7 +94,7 @@ def test_nothing_is_written_for_a_conversation_that_is_gone(
 
 
 def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
 ) -> None:
     before = tables.begin(scope)
     tables.begin(scope, kept_from=3)
@@ -104,7 +104,7 @@ def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(
 
 
 def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
 ) -> None:
     conversation = tables.begin(scope)
     lose_answers(tables.client, 1)
@@ -115,7 +115,7 @@ def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
 
 
 def test_what_is_written_while_retention_removes_does_not_stay(
-    tables: ConversationTables, store: DynamoDbParts, scope: Scope
+    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
 ) -> None:
     archive = DynamoDbArchive(tables.conversations, FakeBlobs(), lambda: tables.client)
     entries = MessageEntries(store, RememberWorld().index)
@@ -132,7 +132,7 @@ def test_what_is_written_while_retention_removes_does_not_stay(
     assert store.parts(scope, "c1") == tuple(map(row, range(5, 9)))
 
 
-def test_two_workers_at_once_leave_what_one_would(tables: ConversationTables, store: DynamoDbParts) -> None:
+def test_two_workers_at_once_leave_what_one_would(tables: ConversationTables, store: DynamoDbMessageChunks) -> None:
     world = RememberWorld(scope=visitor_scope(visitor="race"))
     world.talk(8)
     conversation: Conversation = tables.begin(world.scope, next_seq=world.row.next_seq)

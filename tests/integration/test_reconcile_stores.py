@@ -8,9 +8,9 @@ import pytest
 
 from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.jobs.domain.index_diff import Progress, Step
+from fencepost.jobs.domain.index_diff import DiffProgress, DiffStep
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
-from fencepost.jobs.dynamodb.registry import DynamoDbRoll
+from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.queue.domain import Purpose, WorkLease
 from fencepost.queue.dynamodb import DynamoDbJobStore
@@ -33,7 +33,7 @@ def own(emulator: Emulator) -> ConversationTables:
 
 def test_every_organisation_is_on_the_roll_once_whichever_of_its_rows_came_first(own: ConversationTables) -> None:
     admin = DynamoDbDirectoryAdmin(own.directory, lambda: own.client)
-    roll = DynamoDbRoll(own.directory, lambda: own.client)
+    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
     assert roll.page(after=None, limit=9).items == ()
     for _ in range(2):
         admin.put_organisation(operator("zeta"), Organisation(id="zeta"))
@@ -47,7 +47,7 @@ def test_every_organisation_is_on_the_roll_once_whichever_of_its_rows_came_first
 
 
 def test_it_is_remembered_who_had_their_turn(own: ConversationTables) -> None:
-    roll = DynamoDbRoll(own.directory, lambda: own.client)
+    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
     assert roll.last_done() is None
     roll.done("acme")
     assert roll.last_done() == "acme"
@@ -57,13 +57,13 @@ def test_it_is_remembered_who_had_their_turn(own: ConversationTables) -> None:
 def test_progress_is_each_organisations_own(emulator: Emulator) -> None:
     table = open_corpus_table(emulator.endpoint_url)
     store = DynamoDbReconcileStore(table.name, lambda: table.client)
-    assert store.progress(operator("acme")) == Progress()
-    there = Progress(step=Step.DOCUMENTS, after="2026|d1", within="c7")
+    assert store.progress(operator("acme")) == DiffProgress()
+    there = DiffProgress(step=DiffStep.DOCUMENTS, after="2026|d1", within="c7")
     store.keep(operator("acme"), there)
     assert store.progress(operator("acme")) == there
-    assert store.progress(operator("zeta")) == Progress()
-    store.keep(operator("acme"), Progress())
-    assert store.progress(operator("acme")) == Progress()
+    assert store.progress(operator("zeta")) == DiffProgress()
+    store.keep(operator("acme"), DiffProgress())
+    assert store.progress(operator("acme")) == DiffProgress()
     assert table.store.page(operator("acme"), after=None, limit=9).items == ()
 
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import jwt
 
 from fencepost.access.callers import Callers
-from fencepost.access.ports import MemberTokens, Subject
+from fencepost.access.ports import MemberTokens, TokenSubject
 from fencepost.access.routes import VisitorRoutes
 from fencepost.access.service.authorization import Authorizer
 from fencepost.access.service.visitors import VisitorService
@@ -64,10 +64,10 @@ DEFAULTS = Site(org="", id="", key="", model="claude-haiku-4-5")
 class TrustedTokens:
     """Implements `MemberTokens`: believes what a token says."""
 
-    def read(self, token: str, now: datetime) -> Subject:
+    def read(self, token: str, now: datetime) -> TokenSubject:
         try:
             claims = jwt.decode(token, options={"verify_signature": False})
-            return Subject(claims["sub"], claims.get("org"))
+            return TokenSubject(claims["sub"], claims.get("org"))
         except (jwt.PyJWTError, KeyError):
             raise FencepostError(ErrorCode.TOKEN_INVALID) from None
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.documents.ports import DocumentLibrary
+from fencepost.documents.ports import SiteDocuments
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.http.cors import AnyOrigin, ListedOrigins
 from fencepost.http.endpoint import Endpoint
@@ -35,7 +35,7 @@ from fencepost.observability.ports import RequestLog
 from fencepost.prompting.domain.section import Section
 from fencepost.turns.domain.signatures import Policy
 from fencepost.turns.routes.stateless_chat import Chat, demo, post_only
-from fencepost.turns.service.prompt_builder import Composer
+from fencepost.turns.service.prompt_builder import PromptBuilder
 from fencepost.turns.service.stateless_chat import ChatService
 from tests.fakes.answers import FakeKeys, FakeLedger, FakeLimiter, FixedClock
 from tests.worlds.budgets import Budgets
@@ -203,7 +203,7 @@ class World:
     limiter: AddressLimiter = field(default_factory=FakeLimiter)
     ledger: Ledger = field(default_factory=FakeLedger)
     model: Model = field(default_factory=FakeModel)
-    documents: DocumentLibrary = field(default_factory=lambda: FakeDocuments(SMALL_SITE))
+    documents: SiteDocuments = field(default_factory=lambda: FakeDocuments(SMALL_SITE))
     keys: Keys = field(default_factory=FakeKeys)
     limits: RateLimits = WIDE_LIMITS
     caps: Caps = WIDE_CAPS
@@ -259,7 +259,7 @@ class World:
     def service(self) -> ChatService:
         return ChatService(
             documents=self.documents,
-            composer=Composer(
+            composer=PromptBuilder(
                 keys=self.keys, ranker=FullTextRanker(), budgets=self.budgets, unsigned=self.unsigned_history
             ),
             paid=PaidModel(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from fencepost.blobs import domain as objects
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin, Piece
+from fencepost.documents.domain.documents import Chunk, Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.ports import Readable
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.documents.service.ingest import IngestService, RemovalService
@@ -63,14 +63,14 @@ class FakeReader:
         return Readable(text, first.removeprefix("# ") if first.startswith("# ") else "")
 
 
-def paragraphs(text: str, _language: str) -> Sequence[Piece]:
+def paragraphs(text: str, _language: str) -> Sequence[Chunk]:
     """Cut a text at its blank lines; the spans tile it."""
-    pieces, start, before = list[Piece](), 0, Counter[str]()
+    pieces, start, before = list[Chunk](), 0, Counter[str]()
     for part in text.split("\n\n"):
         end = min(start + len(part) + 2, len(text))
         before[text[start:end]] += 1
         digest = hashlib.sha256(f"{text[start:end]}\0{before[text[start:end]]}".encode()).hexdigest()[:32]
-        pieces.append(Piece(id=digest, start=start, end=end, text=text[start:end]))
+        pieces.append(Chunk(id=digest, start=start, end=end, text=text[start:end]))
         start = end
     return pieces
 
@@ -136,7 +136,7 @@ class CorpusWorld:
         """Store a document that waits to be read, with what an admin sent."""
         row = document(**fields)  # type: ignore[arg-type]  # fields by name
         self.store.documents["acme", row.id] = row
-        if row.origin is Origin.INLINE:
+        if row.origin is DocumentOrigin.INLINE:
             self.blobs.inner.put(self.scope, objects.document_given(row.id), text.encode(), "text/plain")
         return row
 

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.identity.domain.acl import Acl
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ def document(document_id: str = "d1", **fields: object) -> Document:
         site="docs",
         title="Guide",
         kind=DocumentKind.MARKDOWN,
-        origin=Origin.INLINE,
+        origin=DocumentOrigin.INLINE,
         acl=Acl(),
         state=DocumentState.QUEUED,
         created_at=NOON,

@@ -7,8 +7,8 @@ from itertools import islice
 
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import RememberService
-from fencepost.retrieval.service.retriever import Recall
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.retrieval.service.retriever import Retriever
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.fakes.answers import FixedClock
 from tests.fakes.conversations import Shelf
 from tests.fakes.corpus import FakeJobQueue
@@ -32,18 +32,18 @@ class TownMemory:
     def __post_init__(self) -> None:
         self.diary = Diary(self.index, self.shelf, self.clock)
 
-    def recall(self) -> TurnRecall:
+    def recall(self) -> TurnRetrieval:
         """Return what finds."""
-        recall = Recall(
+        recall = Retriever(
             index=self.index,
             embedder=self.embedder,
             hydrators={"message": self.diary.hydrator()},
-            bury=lambda _scope, _kind, _dead: None,
+            enqueue_removal=lambda _scope, _kind, _dead: None,
             chance=lambda _ranked, _question: 1.0,
             floor=0.0,
             deadline=PATIENT,
         )
-        return TurnRecall(recall)
+        return TurnRetrieval(recall)
 
     def job(self, jobs: JobsWorld) -> RememberService:
         """Return what brings messages into the index."""

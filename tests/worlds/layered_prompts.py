@@ -15,7 +15,7 @@ from fencepost.model.domain.prompt import Prompt
 from fencepost.prompting.domain.section import Section
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
 from fencepost.turns.domain.assembly import Nonces, assemble
-from fencepost.turns.domain.prompt_inputs import Layers, remembered
+from fencepost.turns.domain.prompt_inputs import PromptInputs, turn_inputs
 from tests.worlds.budgets import Budgets
 from tests.worlds.prompts import GUIDE, SITE, material, request
 
@@ -39,13 +39,13 @@ def turn(
     seq: int | None = None,
     kept_from: int = 1,
     recalled: Recalled = NOTHING_RECALLED,
-) -> Layers:
+) -> PromptInputs:
     """Return the layers of a turn whose question follows the messages."""
     loaded = material(recent, facts=facts, summed=summed, seq=seq, kept_from=kept_from)
-    return remembered(request(), loaded, documents, site, files, recalled=recalled)
+    return turn_inputs(request(), loaded, documents, site, files, recalled=recalled)
 
 
-def shown(layers: Layers, budgets: LayerBudgets = BUDGETS) -> Prompt:
+def shown(layers: PromptInputs, budgets: LayerBudgets = BUDGETS) -> Prompt:
     return assemble(layers, in_order, budgets, NONCES)
 
 

@@ -19,7 +19,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import DayBill, Reservation, utc_day
 from fencepost.limits.ports import BlockLedger, Ledger
-from fencepost.limits.service.block_leasing import LEASE_LIFETIME, LeasingLedger
+from fencepost.limits.service.block_leasing import LEASE_LIFETIME, BlockLeasingLedger
 from tests.fakes.answers import Fault
 
 INSTANCES = 3
@@ -74,7 +74,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.instances = [self.new_instance() for _ in range(INSTANCES)]
 
     def new_instance(self) -> Ledger:
-        return self.store.ledger if self.block == 1 else LeasingLedger(self.store.ledger, self.block)
+        return self.store.ledger if self.block == 1 else BlockLeasingLedger(self.store.ledger, self.block)
 
     @initialize(caps=caps_of_a_day)
     def start(self, caps: Caps) -> None:
@@ -159,7 +159,7 @@ class LedgerMachine(RuleBasedStateMachine):
         if not self.exact:
             return
         for instance in self.instances:
-            if isinstance(instance, LeasingLedger):
+            if isinstance(instance, BlockLeasingLedger):
                 instance.close()
         for day, calls in self.by_day().items():
             self.check_exact(self.store.bill(day), calls)

@@ -18,8 +18,8 @@ from fencepost.identity.service import SiteService
 from fencepost.jobs.domain.index_diff import Finding
 from fencepost.jobs.domain.outbox import jobs_after
 from fencepost.jobs.service.due_work import DueDocuments
-from fencepost.jobs.service.index_diff import Looked, Sides
-from fencepost.jobs.service.orphans import StrayRemoval
+from fencepost.jobs.service.index_diff import DiffPage, DiffSources
+from fencepost.jobs.service.orphans import OrphanRemoval
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.jobs.service.repair import DocumentRepair
 from fencepost.jobs.service.runner import JobHandler
@@ -77,7 +77,7 @@ class ReconcileWorld:
 
     @property
     def reconciler(self) -> Reconciler:
-        sides = Sides(
+        sides = DiffSources(
             index=self.index,
             corpus=self.documents.store,
             conversations=self.conversations,
@@ -112,7 +112,7 @@ class ReconcileWorld:
     def perform(self, job: Job) -> None:
         """Run a job once."""
         scope = authorize(Operator(job.org), Action.ADMINISTER, Resource(job.org, job.owner))
-        strays = StrayRemoval(self.documents.versions.rows, self.conversations, self.clock)
+        strays = OrphanRemoval(self.documents.versions.rows, self.conversations, self.clock)
         handlers: dict[Purpose, JobHandler] = {
             Purpose.INGEST: self.documents.ingest.run,
             Purpose.REMOVE_DOCUMENT: self.documents.removal.run,
@@ -156,7 +156,7 @@ class ReconcileWorld:
         agenda = self.documents.store
         list(DueDocuments(agenda=agenda, store=agenda, queue=self.queue, clock=self.clock).run())
 
-    def reconcile(self) -> list[Looked]:
+    def reconcile(self) -> list[DiffPage]:
         """Make one run, some time after the last change."""
         self.clock.advance(SETTLES.total_seconds())
         return list(self.reconciler.run())

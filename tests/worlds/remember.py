@@ -14,7 +14,7 @@ from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.identity.service import SiteService
 from fencepost.jobs.domain.outbox import jobs_after
 from fencepost.kernel.errors import FencepostError
-from fencepost.memory.domain.message_chunks import Part, Span, Stretch, entry_of, parts_of, planned
+from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, Span, chunks_of, entry_of, entry_plan
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import SLICE, RememberService
 from fencepost.model.domain.prompt import Role
@@ -217,9 +217,9 @@ class RememberWorld:
 
     def expected(self) -> dict[str, IndexEntry]:
         """Return the entries that a conversation as it stands has, worked out at once from its messages."""
-        parts = [part for one in self.messages for part in parts_of(one, self.row.kept_from, paragraphs)]
+        parts = [part for one in self.messages for part in chunks_of(one, self.row.kept_from, paragraphs)]
         vectors = {part.passage: vector_of(part.spoken) for part in parts}
-        plan = planned(Stretch(parts=parts, begins=True, ends=True), (), self.embedder.model.name)
+        plan = entry_plan(ChunkWindow(parts=parts, begins=True, ends=True), (), self.embedder.model.name)
         return {due.row.chunk: entry_of(self.scope, "c1", due, vectors) for due in plan.due}
 
     def require_agreement(self) -> None:
@@ -250,12 +250,12 @@ class RememberWorld:
         self.messages[:] = [replace(one, status=status) if which(one) else one for one in self.messages]
 
 
-def parts(*texts: str) -> list[Part]:
+def parts(*texts: str) -> list[MessageChunk]:
     """Return the parts of messages with these contents, an answer after each question."""
     return [
         part
         for seq, text in enumerate(texts, start=1)
-        for part in parts_of(_message(seq, text, MessageStatus.COMPLETE), 1, paragraphs)
+        for part in chunks_of(_message(seq, text, MessageStatus.COMPLETE), 1, paragraphs)
     ]
 
 

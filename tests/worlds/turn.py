@@ -26,9 +26,9 @@ from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
 from fencepost.turns.ports import TurnStore
 from fencepost.turns.service.answering import Answering
-from fencepost.turns.service.conversation_leases import Leases
-from fencepost.turns.service.prompt_builder import Composer
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.prompt_builder import PromptBuilder
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from fencepost.turns.service.turns import TurnService
 from tests.fakes.answers import FakeKeys, FakeLedger, Fault, FixedClock
 from tests.fakes.conversations import FakeConversations, Owned, Shelf
@@ -122,7 +122,7 @@ class TurnWorld:
     documents: FakeDocuments = field(default_factory=lambda: FakeDocuments(SMALL_SITE))
     site: Site = DEFAULTS
     attached: Callable[[Scope, Sequence[str]], Sequence[AttachedText]] = no_files
-    recall: TurnRecall | None = None
+    recall: TurnRetrieval | None = None
     answered_on: list[Site] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
     on_pause: Callable[[], None] = lambda: None
@@ -163,8 +163,10 @@ class TurnWorld:
         return TurnService(
             answering=Answering(
                 store=store,
-                leases=Leases(store=store, events=self.events, keys=keys, clock=self.clock, pause=self.pause),
-                composer=Composer(keys=keys, ranker=FullTextRanker(), budgets=BUDGETS, unsigned="accept"),
+                leases=ConversationLeases(
+                    store=store, events=self.events, keys=keys, clock=self.clock, pause=self.pause
+                ),
+                composer=PromptBuilder(keys=keys, ranker=FullTextRanker(), budgets=BUDGETS, unsigned="accept"),
                 documents=lambda _site: documents,
                 paid=lambda site: self._paid(site, paid),
                 attached=self.attached,

@@ -10,7 +10,7 @@ from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, a
 from fencepost.kernel.errors import FencepostError
 from fencepost.lifecycle.domain.erasures import Receipt
 from fencepost.lifecycle.service.erase import EraseService
-from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.lifecycle.service.vector_erasure import VectorEraser
 from fencepost.observability.domain.events import ErasureEvent
 from fencepost.queue.domain import DELAYS, Job, Purpose
 from tests.fakes.answers import FakeKeys, Fault, FixedClock
@@ -56,8 +56,8 @@ class VectorErasures:
         self.diary.conversations.faults.due = self.jobs.faults.due = self.due
 
     @property
-    def eraser(self) -> IndexedEraser:
-        return IndexedEraser(rest=self.rest, index=self.index, conversations=self.diary.conversations)
+    def eraser(self) -> VectorEraser:
+        return VectorEraser(rest=self.rest, index=self.index, conversations=self.diary.conversations)
 
     @property
     def service(self) -> EraseService:

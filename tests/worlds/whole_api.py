@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fencepost.conversations.routes.attachments import AttachmentRoutes
 from fencepost.documents.routes import DocumentRoutes
-from fencepost.documents.service.documents import CorpusService
+from fencepost.documents.service.documents import DocumentService
 from fencepost.http.cursors import Cursors
 from fencepost.http.routing import Route
 from fencepost.identity.domain.scope import OrgRole
@@ -96,6 +96,6 @@ def _administration(world: ApiWorld) -> tuple[Route, ...]:
 def documents(world: ApiWorld, corpus: CorpusWorld) -> tuple[Route, ...]:
     """Return the routes of documents, of which `c1` is one."""
     corpus.add("# Guide\n\nInstall it.", document_id="c1")
-    service = CorpusService(store=corpus.store, blobs=corpus.blobs, queue=corpus.queue, clock=world.clock)
+    service = DocumentService(store=corpus.store, blobs=corpus.blobs, queue=corpus.queue, clock=world.clock)
     sites = world.directory.sites
     return DocumentRoutes(service, lambda org, site: (org, site) in sites, Cursors(world.keys), world.clock).routes()

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from fencepost.access.callers import MAX_TOKEN_CHARACTERS, Callers, bearer_token
-from fencepost.access.ports import Subject
+from fencepost.access.ports import TokenSubject
 from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
 from fencepost.http.proxy import Request
 from fencepost.identity.domain.scope import Action, Denied, Member, Operator, OrgRole, Visitor, authorize, own
@@ -35,8 +35,8 @@ class Members:
     def __init__(self, default_org: str | None) -> None:
         self._default_org = default_org
 
-    def read(self, token: str, now: datetime) -> Subject:
-        return Subject("u1", self._default_org)
+    def read(self, token: str, now: datetime) -> TokenSubject:
+        return TokenSubject("u1", self._default_org)
 
 
 class Visitors(SignedVisitorTokens):

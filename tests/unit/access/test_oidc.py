@@ -14,7 +14,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from fencepost.access.ports import Subject
+from fencepost.access.ports import TokenSubject
 from fencepost.access.tokens.oidc import FRESH, LOOK_AGAIN, STALE, OidcTokens, ProviderKeys, WebKeySet
 from fencepost.kernel.errors import DocumentsUnreachable, ErrorCode, FencepostError
 from fencepost.kernel.ports import RawDocument, Validators
@@ -42,25 +42,25 @@ def code(reader: OidcTokens, token: str, now: datetime = NOON) -> ErrorCode:
 
 
 def test_a_token_names_its_user_and_a_default_organisation() -> None:
-    assert tokens().read(signed(), NOON) == Subject("u1", None)
-    assert tokens().read(signed(org_id="acme"), NOON) == Subject("u1", "acme")
-    assert tokens().read(signed("e1", ec_key(), "ES256"), NOON) == Subject("u1", None)
-    assert tokens().read(signed(aud=["another", AUDIENCE]), NOON) == Subject("u1", None)
+    assert tokens().read(signed(), NOON) == TokenSubject("u1", None)
+    assert tokens().read(signed(org_id="acme"), NOON) == TokenSubject("u1", "acme")
+    assert tokens().read(signed("e1", ec_key(), "ES256"), NOON) == TokenSubject("u1", None)
+    assert tokens().read(signed(aud=["another", AUDIENCE]), NOON) == TokenSubject("u1", None)
 
 
 def test_the_claim_of_the_default_organisation_can_be_chosen() -> None:
     reader = OidcTokens(ISSUER, AUDIENCE, ProviderKeys(published()), "tenant")
-    assert reader.read(signed(tenant="acme", org_id="other"), NOON) == Subject("u1", "acme")
+    assert reader.read(signed(tenant="acme", org_id="other"), NOON) == TokenSubject("u1", "acme")
 
 
 @pytest.mark.parametrize("org", [7, "", "Not An Id", ["acme"], "a" * 64])
 def test_a_default_organisation_that_cannot_be_one_is_none(org: object) -> None:
-    assert tokens().read(signed(org_id=org), NOON) == Subject("u1", None)
+    assert tokens().read(signed(org_id=org), NOON) == TokenSubject("u1", None)
 
 
 def test_a_token_ends_on_the_second() -> None:
     token = signed(exp=NOON.timestamp())
-    assert tokens().read(token, NOON - timedelta(microseconds=1)) == Subject("u1", None)
+    assert tokens().read(token, NOON - timedelta(microseconds=1)) == TokenSubject("u1", None)
     assert code(tokens(), token, NOON) is ErrorCode.TOKEN_EXPIRED
 
 
@@ -155,7 +155,7 @@ def test_keys_of_other_kinds_and_uses_are_passed_over() -> None:
         "no key",
     ]
     reader = tokens(Published([*others, public(rsa_key(), "r1")]))
-    assert reader.read(signed(), NOON) == Subject("u1", None)
+    assert reader.read(signed(), NOON) == TokenSubject("u1", None)
     for kid in ("encrypts", "another algorithm", "symmetric", "new"):
         assert code(reader, signed(kid)) is ErrorCode.TOKEN_INVALID
 
@@ -168,7 +168,7 @@ def test_keys_are_kept_and_a_new_one_is_found_at_once() -> None:
     assert provider.fetches == 1
     provider.keys = [public(rsa_key("second"), "r2")]
     later = NOON + LOOK_AGAIN
-    assert reader.read(signed("r2", rsa_key("second")), later) == Subject("u1", None)
+    assert reader.read(signed("r2", rsa_key("second")), later) == TokenSubject("u1", None)
     assert code(reader, signed(), later) is ErrorCode.TOKEN_INVALID
 
 
@@ -195,7 +195,7 @@ def test_known_keys_serve_while_the_provider_is_away_for_a_day() -> None:
     reader, token = tokens(provider), signed(exp=(NOON + timedelta(days=2)).timestamp())
     reader.read(token, NOON)
     provider.available = False
-    assert reader.read(token, NOON + STALE - timedelta(seconds=1)) == Subject("u1", None)
+    assert reader.read(token, NOON + STALE - timedelta(seconds=1)) == TokenSubject("u1", None)
     assert code(reader, token, NOON + STALE) is ErrorCode.IDENTITY_UNAVAILABLE
 
 
@@ -207,19 +207,19 @@ def test_an_unknown_key_is_not_called_invalid_while_nobody_can_know() -> None:
     assert code(reader, signed()) is ErrorCode.IDENTITY_UNAVAILABLE
     assert provider.fetches == 1
     provider.available = True
-    assert reader.read(signed(), NOON + LOOK_AGAIN) == Subject("u1", None)
+    assert reader.read(signed(), NOON + LOOK_AGAIN) == TokenSubject("u1", None)
 
 
 def test_of_many_threads_one_asks_the_provider_and_all_are_answered() -> None:
     provider, threads = published(), 16
     reader, start = tokens(provider), Barrier(threads)
 
-    def read(_: int) -> Subject:
+    def read(_: int) -> TokenSubject:
         start.wait()
         return reader.read(signed(), NOON)
 
     with ThreadPoolExecutor(threads) as pool:
-        assert list(pool.map(read, range(threads))) == [Subject("u1", None)] * threads
+        assert list(pool.map(read, range(threads))) == [TokenSubject("u1", None)] * threads
     assert provider.fetches == 1
 
 
@@ -238,7 +238,7 @@ def test_nobody_with_a_known_key_waits_for_somebody_with_an_unknown_one() -> Non
     with ThreadPoolExecutor(1) as pool:
         unknown = pool.submit(code, reader, signed("unknown"), NOON + LOOK_AGAIN)
         assert asked.wait(20)
-        assert reader.read(signed(), NOON + LOOK_AGAIN) == Subject("u1", None)
+        assert reader.read(signed(), NOON + LOOK_AGAIN) == TokenSubject("u1", None)
         may_answer.set()
         assert unknown.result() is ErrorCode.TOKEN_INVALID
 

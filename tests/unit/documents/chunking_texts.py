@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from fencepost.documents.domain.chunking import Bounds
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.documents import Chunk
 
 SMALL = Bounds(least=8, aim=24, most=40, whole=120, overlap=10)
 AROUND = 3
@@ -45,7 +45,7 @@ def tokens(text: str) -> int:
     return count(text) - AROUND
 
 
-def joined(pieces: Sequence[Piece]) -> str:
+def joined(pieces: Sequence[Chunk]) -> str:
     """Return the text that the pieces tile; fail where they do not."""
     place = 0
     for piece in pieces:

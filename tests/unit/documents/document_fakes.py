@@ -10,7 +10,7 @@ import pytest
 
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.ports import ArchivedDocument
-from fencepost.documents.service.llms_full_cache import DocumentLibrary
+from fencepost.documents.service.llms_full_cache import LlmsFullCache
 from fencepost.kernel.errors import DocumentsUnreachable, FencepostError, UnreachableReason
 from fencepost.kernel.ports import RawDocument, Validators
 from fencepost.observability.domain.events import DocumentsEvent, Event
@@ -96,7 +96,7 @@ class Instance:
         self.site = site or Site()
         self.archive = archive or Archive()
         self.log = EventLog()
-        self.library = DocumentLibrary(site_url, self.site, self.archive, split, self.log)
+        self.library = LlmsFullCache(site_url, self.site, self.archive, split, self.log)
 
     def read(self, now: datetime) -> str:
         return text_of(self.library.current(now))

@@ -6,27 +6,27 @@ import itertools
 
 import pytest
 
-from fencepost.documents.domain.chunking import Bounds, cut, spoken
+from fencepost.documents.domain.chunking import Bounds, chunk, spoken
 from fencepost.documents.domain.chunking.sentences import WINDOW_CHARACTERS, sentences
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.documents import Chunk
 from tests.unit.documents.chunking_texts import SMALL, count, joined, paragraphs, tokens
 
 LONG = "\n\n".join(paragraphs(12))
 
 
-def pieces(text: str, bounds: Bounds = SMALL, language: str = "") -> tuple[Piece, ...]:
-    found = cut(text, count, bounds, language)
+def pieces(text: str, bounds: Bounds = SMALL, language: str = "") -> tuple[Chunk, ...]:
+    found = chunk(text, count, bounds, language)
     assert joined(found) == text
     return found
 
 
-def with_words(found: tuple[Piece, ...], words: str) -> Piece:
+def with_words(found: tuple[Chunk, ...], words: str) -> Chunk:
     (piece,) = [piece for piece in found if words in piece.text]
     return piece
 
 
 def test_white_space_has_no_pieces() -> None:
-    assert cut("", count) == cut(" \n\n\u3000", count) == ()
+    assert chunk("", count) == chunk(" \n\n\u3000", count) == ()
 
 
 def test_a_piece_knows_the_headings_above_it() -> None:

@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.chunking import cut, spoken
+from fencepost.documents.domain.chunking import chunk, spoken
 from fencepost.documents.domain.chunking.outline import MAX_SECTIONS, ROOMY_CHARACTERS
 from fencepost.documents.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
 from tests.unit.documents.chunking_texts import SMALL, count, joined, markdown, paragraphs, tokens
@@ -24,17 +24,17 @@ MOST_CHANGED = 8
 @example("#" * 2_000)
 @example("\n" * 50 + "x")
 def test_spans_tile_the_text_and_ids_are_unique(text: str) -> None:
-    pieces = cut(text, count, SMALL)
+    pieces = chunk(text, count, SMALL)
     assert joined(pieces) == ("" if text.isspace() else text)
     assert len({piece.id for piece in pieces}) == len(pieces)
-    assert pieces == cut(text, count, SMALL)
+    assert pieces == chunk(text, count, SMALL)
     assert all(spoken(piece.text) or piece.text.isspace() for piece in pieces)
 
 
 @given(markdown)
 def test_no_piece_is_longer_than_may_be(text: str) -> None:
     solid = any(mark in text for mark in ("```", "~~~", "|", "<table"))
-    for piece in cut(text, count, SMALL):
+    for piece in chunk(text, count, SMALL):
         assert tokens(piece.text) <= (SMALL.whole if solid else SMALL.most)
         assert tokens(piece.lead) <= SMALL.overlap
 
@@ -44,7 +44,7 @@ def test_no_grapheme_is_cut(text: str) -> None:
     ends = {0, *(match.end() for match in regex.finditer(r"\X", text))}
     longest = max((len(match[0]) for match in regex.finditer(r"\X", text)), default=0)
     if longest <= LONGEST_GRAPHEME:
-        assert {piece.end for piece in cut(text, count, SMALL)} <= ends
+        assert {piece.end for piece in chunk(text, count, SMALL)} <= ends
 
 
 @given(st.text(), st.integers(LONGEST_GRAPHEME, 80))
@@ -82,7 +82,7 @@ def test_an_edit_changes_the_pieces_near_it_and_none_of_other_sections(
     edit: tuple[list[list[str]], list[list[str]], int],
 ) -> None:
     before, after, place = edit
-    old, new = cut(written(before), count, SMALL), cut(written(after), count, SMALL)
+    old, new = chunk(written(before), count, SMALL), chunk(written(after), count, SMALL)
     name = (f"Section {place}",)
     assert [p.id for p in old if p.breadcrumb != name] == [p.id for p in new if p.breadcrumb != name]
     kept = {piece.id for piece in old} & {piece.id for piece in new}
@@ -125,7 +125,7 @@ HOSTILE = [
 def test_no_pattern_makes_it_slow(pattern: str, opening: str) -> None:
     # What takes quadratic time would run into the suite's time limit.
     text = opening + pattern * (40_000 // len(pattern)) + "x"
-    pieces = cut(text, count)
+    pieces = chunk(text, count)
     assert joined(pieces) == text
     assert sum(len(spoken(piece.text)) for piece in pieces) <= len(text)
 
@@ -133,7 +133,7 @@ def test_no_pattern_makes_it_slow(pattern: str, opening: str) -> None:
 @pytest.mark.parametrize("depth", [400])
 def test_deeply_nested_lists_are_cut(depth: int) -> None:
     text = "".join(f"{'  ' * level}- item {level}\n" for level in range(depth))
-    assert joined(cut(text, count)) == text
+    assert joined(chunk(text, count)) == text
 
 
 def test_the_embedder_is_asked_little() -> None:
@@ -144,13 +144,13 @@ def test_the_embedder_is_asked_little() -> None:
         return count(text)
 
     text = written([paragraphs(40, 100 * place) for place in range(20)])
-    pieces = cut(text, counted)
+    pieces = chunk(text, counted)
     assert sum(map(len, asked)) <= 1.5 * len(text)
     assert len(asked) <= 15 * len(pieces)
 
 
 def test_a_text_of_nothing_but_headings_has_few_pieces() -> None:
     text = "# a\nb\n" * (MAX_SECTIONS + 20_000)
-    pieces = cut(text, count)
+    pieces = chunk(text, count)
     assert joined(pieces) == text
     assert len(pieces) <= MAX_SECTIONS + 2 + 20_000 * len("# a\nb\n") // ROOMY_CHARACTERS * 20

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.chunking import Bounds, chunk
 from fencepost.documents.domain.chunking.sentences import lines
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.documents import Chunk
 from fencepost.retrieval.local_embedder import LocalEmbedder
 from tests.unit.documents.chunking_texts import count, joined, tokens
 
@@ -31,8 +31,8 @@ def text_of(path: Path) -> str:
 
 
 @lru_cache
-def pieces_of(path: Path) -> tuple[Piece, ...]:
-    return cut(text_of(path), count)
+def pieces_of(path: Path) -> tuple[Chunk, ...]:
+    return chunk(text_of(path), count)
 
 
 def solid_blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -53,7 +53,7 @@ def test_nothing_is_lost_and_ids_are_the_same_again(path: Path) -> None:
     pieces = pieces_of(path)
     assert joined(pieces) == text_of(path)
     assert len({piece.id for piece in pieces}) == len(pieces)
-    assert [piece.id for piece in cut(text_of(path), count)] == [piece.id for piece in pieces]
+    assert [piece.id for piece in chunk(text_of(path), count)] == [piece.id for piece in pieces]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -79,7 +79,7 @@ def test_an_edit_in_the_middle_leaves_nearly_all_ids(path: Path) -> None:
     text = text_of(path)
     place = text.index("\n\n", len(text) // 2) + 2
     before = {piece.id for piece in pieces_of(path)}
-    after = {piece.id for piece in cut(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)}
+    after = {piece.id for piece in chunk(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)}
     assert len(before - after) <= 4
     assert len(after - before) <= 4
 
@@ -90,7 +90,7 @@ def test_an_original_and_its_translation_are_cut_alike() -> None:
     sizes = {}
     for language in ("en", "ja"):
         path = FOLDER / f"feature_sliced_{language}.llms-full.txt"
-        pieces = cut(text_of(path), embedder.count, language=language)
+        pieces = chunk(text_of(path), embedder.count, language=language)
         assert joined(pieces) == text_of(path)
         sizes[language] = len(pieces)
         prose = [piece.text for piece in pieces if not set("|`~") & set(piece.text)]

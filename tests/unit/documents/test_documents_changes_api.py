@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.documents.domain.documents import DocumentOrigin, DocumentState
 from fencepost.documents.routes import DocumentRoutes
 from fencepost.http.cursors import Cursors
 from fencepost.identity.domain.acl import Audience
@@ -143,4 +143,4 @@ def test_why_a_document_failed_is_told(world: DocumentsWorld) -> None:
     told = world.ask("GET", f"/{page['id']}").json
 
     assert (told["state"], told["error"], told["title"]) == ("failed", "source_unreachable", "")
-    assert world.corpus.document(page["id"]).origin is Origin.PAGE
+    assert world.corpus.document(page["id"]).origin is DocumentOrigin.PAGE

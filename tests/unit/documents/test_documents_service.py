@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.ports import ArchivedDocument
-from fencepost.documents.service.llms_full_cache import FRESH_FOR, RETRY_AFTER, DocumentLibrary, document_url
+from fencepost.documents.service.llms_full_cache import FRESH_FOR, RETRY_AFTER, LlmsFullCache, document_url
 from fencepost.kernel.errors import ErrorCode, UnreachableReason
 from fencepost.kernel.ports import RawDocument, Validators
 from fencepost.observability.domain.events import DocumentsEvent
@@ -205,7 +205,7 @@ def test_a_defect_pauses_fetching_and_leaves_no_lock_behind() -> None:
     def defective(raw: str, site_url: str) -> DocumentSet:
         raise ArithmeticError
 
-    library = DocumentLibrary(SITE, site, Archive(), defective, log)
+    library = LlmsFullCache(SITE, site, Archive(), defective, log)
     with pytest.raises(ArithmeticError):
         library.current(NOON)
     assert refusal(lambda: library.current(NOON)).code is ErrorCode.DOCUMENTS_UNAVAILABLE

@@ -21,7 +21,7 @@ from fencepost.model.domain.prompt import Prompt, Source
 from fencepost.prompting.domain.citations import resolve
 from fencepost.prompting.domain.fence import TAG
 from fencepost.retrieval.domain.search import Passage, Recalled
-from fencepost.retrieval.service.retriever import Query
+from fencepost.retrieval.service.retriever import RetrievalQuery
 from tests.fakes.retrieval import Library, reader
 from tests.worlds.corpus_samples import document
 from tests.worlds.layered_prompts import NONCES, shown, turn
@@ -121,7 +121,7 @@ def test_sources_link_to_web_addresses_alone_and_titles_are_words(title: str, ur
     for address in (url, f"https://a.example/{url}", f"javascript:{url}", f"http://{url}"):
         library = Library()
         library.shelve(document(title=title, url=address), "install linux")
-        query = Query(text="install", grants=frozenset({"site:docs"}), wanted={"document": 1})
+        query = RetrievalQuery(text="install", grants=frozenset({"site:docs"}), wanted={"document": 1})
         (found,) = library.recall().search(reader(), query)["document"].passages
         _, (source,) = resolve("[doc:x]", [Source("x", found.title, found.url)])
         assert source.url == "" or INERT.fullmatch(source.url)
@@ -134,5 +134,5 @@ def test_sources_link_to_web_addresses_alone_and_titles_are_words(title: str, ur
 def test_what_a_document_says_of_its_own_readers_means_nothing(line: str) -> None:
     library = Library()
     library.shelve(document(acl=Acl(audience=Audience.ORGANISATION)), f"{line}\ninstall linux")
-    query = Query(text="install linux", grants=frozenset({"site:docs", "site:*"}), wanted={"document": 3})
+    query = RetrievalQuery(text="install linux", grants=frozenset({"site:docs", "site:*"}), wanted={"document": 3})
     assert library.recall().search(reader(), query)["document"].passages == ()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.documents.domain.chunking import cut
-from fencepost.documents.domain.documents import Origin
+from fencepost.documents.domain.chunking import chunk
+from fencepost.documents.domain.documents import DocumentOrigin
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.documents.service.versions import Versions
 from fencepost.identity.domain.acl import Acl, Audience
@@ -26,7 +26,7 @@ class Cutting(CorpusWorld):
 
     @property
     def versions(self) -> Versions:
-        return replace(super().versions, cut=lambda text, language: cut(text, count, SMALL, language))
+        return replace(super().versions, cut=lambda text, language: chunk(text, count, SMALL, language))
 
     def passages(self) -> list[Passage]:
         """Return all that the index leads a member to."""
@@ -51,7 +51,7 @@ def hostile() -> str:
 def world() -> Cutting:
     world = Cutting()
     members = Acl(audience=Audience.ORGANISATION)
-    world.add(origin=Origin.PAGE, source=PAGE, url=PAGE, title="", acl=members)
+    world.add(origin=DocumentOrigin.PAGE, source=PAGE, url=PAGE, title="", acl=members)
     world.web.serve(PAGE, hostile())
     world.run()
     return world

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.documents.domain.documents import DocumentOrigin, DocumentState
 from fencepost.identity.domain.acl import Acl, Audience
 from fencepost.kernel.errors import FencepostError
 from fencepost.queue.domain import Purpose
@@ -178,7 +178,7 @@ def sitemap(*pages: str) -> str:
 @pytest.mark.parametrize("call", range(24))
 def test_a_sitemap_and_its_pages_agree_after_a_fault_at_any_call(call: int, fault: Fault) -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SITEMAP)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SITEMAP)
     for page in ("a", "b", "c"):
         world.web.serve(f"https://docs.example/{page}", f"# {page}\n\nPage {page}.")
     world.web.serve(SITEMAP, sitemap("a", "b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.documents.domain.documents import DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import DocumentKind, DocumentOrigin, DocumentState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.unit.documents.test_ingest import FIRST, SECOND
 from tests.worlds.corpus import CorpusWorld
@@ -14,7 +14,7 @@ PAGE = "https://docs.example/guide"
 
 def test_a_page_is_asked_for_with_its_validators_once_it_is_whole() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.PAGE, source=PAGE)
+    world.add(origin=DocumentOrigin.PAGE, source=PAGE)
     world.web.serve(PAGE, FIRST, etag='"1"')
     world.run()
     world.queue_again()
@@ -31,7 +31,7 @@ def test_a_page_is_asked_for_with_its_validators_once_it_is_whole() -> None:
 
 def test_an_unchanged_page_under_another_title_keeps_what_was_fetched() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.PAGE, source=PAGE)
+    world.add(origin=DocumentOrigin.PAGE, source=PAGE)
     world.web.serve(PAGE, FIRST, etag='"1"')
     world.run()
 
@@ -44,7 +44,7 @@ def test_an_unchanged_page_under_another_title_keeps_what_was_fetched() -> None:
 
 def test_a_page_whose_new_version_never_became_whole_is_asked_for_without_conditions() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.PAGE, source=PAGE)
+    world.add(origin=DocumentOrigin.PAGE, source=PAGE)
     world.web.serve(PAGE, FIRST, etag='"1"')
     world.run()
     world.web.serve(PAGE, SECOND, etag='"2"')
@@ -63,7 +63,7 @@ def test_a_page_whose_new_version_never_became_whole_is_asked_for_without_condit
 
 def test_a_page_that_fails_leaves_what_was_found() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.PAGE, source=PAGE)
+    world.add(origin=DocumentOrigin.PAGE, source=PAGE)
     world.web.serve(PAGE, FIRST)
     world.run()
 
@@ -103,7 +103,7 @@ def test_what_a_page_is_is_told_by_its_type_and_address(
     media_type: str, url: str, text: str, kind: DocumentKind
 ) -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.PAGE, source=url)
+    world.add(origin=DocumentOrigin.PAGE, source=url)
     world.web.serve(url, text, media_type=media_type)
 
     world.run()
@@ -118,7 +118,7 @@ def test_chunks_of_many_pages_know_their_own_page() -> None:
         f"# Run\n\nSource: https://docs.example/run\n\n{'Run it. ' * 120}"
     )
     world = CorpusWorld()
-    world.add(origin=Origin.LLMS_FULL, source=url)
+    world.add(origin=DocumentOrigin.LLMS_FULL, source=url)
     world.web.serve(url, text)
 
     world.run()
@@ -129,7 +129,7 @@ def test_chunks_of_many_pages_know_their_own_page() -> None:
 
 def test_an_upload_is_read_when_it_has_come_and_again_when_it_has_gone() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.UPLOAD)
+    world.add(origin=DocumentOrigin.UPLOAD)
     world.run()
     assert world.document().error is ErrorCode.DOCUMENT_NOT_UPLOADED
 
@@ -146,7 +146,7 @@ def test_an_upload_is_read_when_it_has_come_and_again_when_it_has_gone() -> None
 
 def test_an_upload_that_is_no_text_or_too_large_fails() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.UPLOAD)
+    world.add(origin=DocumentOrigin.UPLOAD)
     world.blobs.upload("acme", "corpus/d1/upload", b"\xff\xfe\x00")
     world.run()
     assert (world.document().state, world.document().error) == (DocumentState.FAILED, ErrorCode.DOCUMENT_UNREADABLE)

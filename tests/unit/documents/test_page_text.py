@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.documents.domain.chunking import cut
+from fencepost.documents.domain.chunking import chunk
 from fencepost.documents.domain.documents import DocumentKind
 from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES
 from fencepost.documents.readers import page_text
@@ -109,7 +109,7 @@ def test_an_address_cannot_end_its_link() -> None:
 def test_what_a_page_says_adds_no_structure(words: str) -> None:
     read = page(f"<h1>Real</h1><p>{words}</p><p>End.</p>")
     assert f"\n\\{words}\n" in read.text
-    (piece,) = cut(read.text, count)
+    (piece,) = chunk(read.text, count)
     assert piece.breadcrumb == ("Real",)
 
 

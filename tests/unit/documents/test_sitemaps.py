@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.documents.domain.documents import DocumentState, Origin
+from fencepost.documents.domain.documents import DocumentOrigin, DocumentState
 from fencepost.documents.domain.sitemaps import MAX_PAGES, child_id, is_index, locations
 from fencepost.kernel.errors import ErrorCode
 from tests.worlds.corpus import CorpusWorld
@@ -58,7 +58,7 @@ def test_a_page_keeps_its_id_with_its_address() -> None:
 
 def test_an_index_of_sitemaps_is_followed_once() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     parts = [f"https://docs.example/part-{number}.xml" for number in range(3)]
     index = f"<sitemapindex>{''.join(f'<sitemap><loc>{part}</loc></sitemap>' for part in parts)}</sitemapindex>"
     world.web.serve(SOURCE, index)
@@ -75,7 +75,7 @@ def test_an_index_of_sitemaps_is_followed_once() -> None:
 
 def test_a_sitemap_has_so_many_pages_and_no_more() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     world.web.serve(SOURCE, sitemap(*(f"https://docs.example/{number}" for number in range(MAX_PAGES + 5))))
 
     world.run()
@@ -86,7 +86,7 @@ def test_a_sitemap_has_so_many_pages_and_no_more() -> None:
 
 def test_a_sitemap_that_is_empty_fails_and_its_pages_stay() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     world.web.serve(SOURCE, sitemap("https://docs.example/a"))
     world.web.serve("https://docs.example/a", "# A")
     world.run()
@@ -102,7 +102,7 @@ def test_a_sitemap_that_is_empty_fails_and_its_pages_stay() -> None:
 
 def test_a_page_that_was_lost_comes_back_with_the_next_look() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     world.web.serve(SOURCE, sitemap("https://docs.example/a"))
     world.web.serve("https://docs.example/a", "# A")
     world.run()
@@ -119,7 +119,7 @@ def test_a_page_that_was_lost_comes_back_with_the_next_look() -> None:
 
 def test_an_unchanged_sitemap_is_not_sent_again_and_followed_all_the_same() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     page = "https://docs.example/a"
     world.web.serve(SOURCE, sitemap(page), etag='"1"')
     world.web.serve(page, "# A")
@@ -142,7 +142,7 @@ def test_an_unchanged_sitemap_is_not_sent_again_and_followed_all_the_same() -> N
 
 def test_the_parts_of_an_unchanged_index_of_sitemaps_are_read_again() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     part = "https://docs.example/part.xml"
     world.web.serve(SOURCE, f"<sitemapindex><sitemap><loc>{part}</loc></sitemap></sitemapindex>", etag='"1"')
     for page in ("https://docs.example/a", "https://docs.example/b"):
@@ -159,7 +159,7 @@ def test_the_parts_of_an_unchanged_index_of_sitemaps_are_read_again() -> None:
 
 def test_another_language_of_a_sitemap_is_its_pages_language() -> None:
     world = CorpusWorld()
-    world.add(origin=Origin.SITEMAP, source=SOURCE)
+    world.add(origin=DocumentOrigin.SITEMAP, source=SOURCE)
     page = "https://docs.example/a"
     world.web.serve(SOURCE, sitemap(page))
     world.web.serve(page, "# はじめに\n\nお読みください。")

@@ -15,7 +15,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleFailed
 from fencepost.jobs.service import due_work as due_documents
 from fencepost.jobs.service.due_work import DueDocuments
-from fencepost.jobs.service.index_diff import Looked
+from fencepost.jobs.service.index_diff import DiffPage
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import BatchEvent, Event, JobEvent
 from fencepost.queue.domain import Job, Purpose
@@ -188,7 +188,7 @@ def test_a_run_that_fails_counts_as_an_error_and_quotes_nothing(error: Exception
     assert (str(raised.value), raised.value.__context__) == ("", None)
 
 
-def nothing_to_compare() -> Iterator[Looked]:
+def nothing_to_compare() -> Iterator[DiffPage]:
     raise AssertionError("the queueing of due documents was asked for")
 
 

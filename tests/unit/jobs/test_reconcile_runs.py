@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.jobs.domain.index_diff import Progress
+from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.jobs.handlers.schedule import RECONCILE, Schedule, ScheduleFailed
 from fencepost.jobs.service import index_diff as comparing
 from fencepost.jobs.service import reconciler as reconciling
@@ -55,7 +55,7 @@ def test_a_run_goes_on_where_the_last_one_was_and_not_from_the_beginning(
     world.roll.orgs = ("acme",)
     steps = [world.reconcile()[-1].then for _ in range(3)]
     assert [progress and progress.step for progress in steps] == ["documents", "conversations", None]
-    assert world.progress.kept["acme"] == Progress()
+    assert world.progress.kept["acme"] == DiffProgress()
 
 
 def test_organisations_take_turns_and_one_that_fails_holds_up_no_other(
@@ -64,8 +64,8 @@ def test_organisations_take_turns_and_one_that_fails_holds_up_no_other(
     world.roll = FakeRoll(world.faults, ("acme", "broken", "other"))
     turns = list[str]()
 
-    class Picky(comparing.Comparison):
-        def __init__(self, sides: comparing.Sides, scope: Scope) -> None:
+    class Picky(comparing.IndexDiff):
+        def __init__(self, sides: comparing.DiffSources, scope: Scope) -> None:
             super().__init__(sides, scope)
             turns.append(scope.org)
             if scope.org == "broken":

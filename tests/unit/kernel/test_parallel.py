@@ -6,7 +6,7 @@ from threading import Barrier, get_ident
 
 import pytest
 
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.concurrency import run_concurrently
 
 
 def test_calls_run_at_the_same_time_and_answer_in_order() -> None:
@@ -16,11 +16,11 @@ def test_calls_run_at_the_same_time_and_answer_in_order() -> None:
         barrier.wait()
         return name
 
-    assert together(lambda: call("a"), lambda: call("b"), lambda: call("c")) == ("a", "b", "c")
+    assert run_concurrently(lambda: call("a"), lambda: call("b"), lambda: call("c")) == ("a", "b", "c")
 
 
 def test_the_first_runs_in_its_callers_thread() -> None:
-    own, other = together(get_ident, get_ident)
+    own, other = run_concurrently(get_ident, get_ident)
     assert own == get_ident() != other
 
 
@@ -32,7 +32,7 @@ def test_the_first_failure_in_order_is_raised_when_all_have_ended() -> None:
         raise ValueError(name)
 
     with pytest.raises(ValueError, match="one"):
-        together(lambda: fail("one"), lambda: fail("two"), lambda: ended.append("three"))
+        run_concurrently(lambda: fail("one"), lambda: fail("two"), lambda: ended.append("three"))
     assert sorted(ended) == ["one", "three", "two"]
     with pytest.raises(ValueError, match="two"):
-        together(lambda: None, lambda: fail("two"), lambda: fail("three"))
+        run_concurrently(lambda: None, lambda: fail("two"), lambda: fail("three"))

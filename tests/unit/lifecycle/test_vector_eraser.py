@@ -18,7 +18,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.lifecycle.service import vector_erasure as vector_eraser
-from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.lifecycle.service.vector_erasure import VectorEraser
 from fencepost.observability.domain.events import ErasureEvent
 from fencepost.retrieval.domain.search import IndexEntry, IndexUnavailable
 from tests.fakes.answers import FakeKeys, Fault
@@ -225,7 +225,7 @@ def test_an_entry_that_cannot_be_removed_is_a_finding(world: VectorErasures, mon
 def test_with_an_index_erasures_reach_it_and_without_one_there_is_none_to_reach() -> None:
     reached, index = Stores("conversations", "directory", "bucket", None), FakeIndex()
     eraser = erase_service(reached, index, FakeKeys(), FakeEvents()).eraser
-    assert isinstance(eraser, IndexedEraser)
+    assert isinstance(eraser, VectorEraser)
     assert eraser.index is index
     assert isinstance(erase_service(reached, None, FakeKeys(), FakeEvents()).eraser, DynamoDbEraser)
 

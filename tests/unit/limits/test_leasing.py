@@ -10,7 +10,7 @@ import pytest
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import DayBill
-from fencepost.limits.service.block_leasing import LEASE_LIFETIME, MAX_BLOCK, LeasingLedger
+from fencepost.limits.service.block_leasing import LEASE_LIFETIME, MAX_BLOCK, BlockLeasingLedger
 from tests.fakes.answers import FakeLedger
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -19,9 +19,9 @@ TEN = MicroDollars(10)
 PLENTY = Caps(1_000, MicroDollars(100_000))
 
 
-def busy(store: FakeLedger, block: int = 8, now: datetime = NOON) -> LeasingLedger:
+def busy(store: FakeLedger, block: int = 8, now: datetime = NOON) -> BlockLeasingLedger:
     """Return an instance that has just used up blocks of 1 and 2, and leases 4 next."""
-    leasing = LeasingLedger(store, block)
+    leasing = BlockLeasingLedger(store, block)
     for _ in range(3):
         leasing.settle(leasing.reserve(TEN, PLENTY, now), TEN)
     store.writes = 0
@@ -30,7 +30,7 @@ def busy(store: FakeLedger, block: int = 8, now: datetime = NOON) -> LeasingLedg
 
 def test_a_block_grows_while_it_is_used_up_in_time() -> None:
     store = FakeLedger()
-    leasing, writes = LeasingLedger(store, 8), []
+    leasing, writes = BlockLeasingLedger(store, 8), []
     for _ in range(24):
         leasing.settle(leasing.reserve(TEN, PLENTY, NOON), TEN)
         writes.append(store.writes)
@@ -41,7 +41,7 @@ def test_a_block_grows_while_it_is_used_up_in_time() -> None:
 
 def test_a_block_is_never_larger_than_one_write_can_close() -> None:
     store = FakeLedger()
-    leasing = LeasingLedger(store, 1_000)
+    leasing = BlockLeasingLedger(store, 1_000)
     caps = Caps(100_000, PLENTY.spend)
     for _ in range(400):
         before = store.bill(TODAY).calls
@@ -61,7 +61,7 @@ def test_a_negative_cost_makes_no_room() -> None:
 
 def test_an_instance_that_is_rarely_asked_strands_nothing() -> None:
     store = FakeLedger()
-    leasing = LeasingLedger(store, 8)
+    leasing = BlockLeasingLedger(store, 8)
     for hour in range(3):
         leasing.settle(leasing.reserve(TEN, PLENTY, NOON + timedelta(hours=hour)), MicroDollars(4))
         assert store.bill(TODAY) == DayBill(hour + 1, MicroDollars(4 * hour + 4), MicroDollars(4 * hour + 4))
@@ -99,7 +99,7 @@ def test_an_instance_that_sees_a_lowered_cap_obeys_it_at_once(lowered: Caps) -> 
 
 def test_the_last_permits_are_usable_by_whoever_asks() -> None:
     store, caps = FakeLedger(), Caps(10, PLENTY.spend)
-    mine, others = busy(store), LeasingLedger(store, 8)
+    mine, others = busy(store), BlockLeasingLedger(store, 8)
     granted = [mine.reserve(TEN, caps, NOON)]
     # Mine holds 4 of the last 7; the other can have 3, and mine serves its own to the end.
     granted += [others.reserve(TEN, caps, NOON) for _ in range(3)]
@@ -163,7 +163,7 @@ def test_calls_at_the_same_time_cost_two_writes_a_block() -> None:
 
 def test_threads_share_leases_without_losing_a_cent() -> None:
     store = FakeLedger()
-    leasing = LeasingLedger(store, 8)
+    leasing = BlockLeasingLedger(store, 8)
 
     def turn(number: int) -> int:
         actual = MicroDollars(number % 11)

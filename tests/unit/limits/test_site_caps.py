@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import DayBill, Reservation
-from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.block_leasing import BlockLeasingLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from tests.fakes.answers import FakeLedger
 from tests.worlds.chat import NOON
@@ -106,7 +106,7 @@ def test_racing_calls_never_get_more_than_either_cap() -> None:
 @given(st.lists(st.sampled_from(["reserve", "settle", "cancel"]), max_size=30), st.integers(1, 5))
 def test_a_leasing_ledger_takes_permits_back_too(steps: list[str], block: int) -> None:
     store = FakeLedger()
-    ledger, open_ones, settled = LeasingLedger(store, block), list[Reservation](), 0
+    ledger, open_ones, settled = BlockLeasingLedger(store, block), list[Reservation](), 0
     for step in steps:
         if step == "reserve":
             open_ones.append(ledger.reserve(CENT, WIDE, NOON))

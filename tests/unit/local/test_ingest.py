@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin
-from fencepost.documents.service.documents import CorpusService
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
+from fencepost.documents.service.documents import DocumentService
 from fencepost.queue.domain import Purpose
 from local import ingest
 from local.ingest import Ingest, Waiting
-from local.ingest_sources import Item, items
-from local.progress import Progress
+from local.ingest_sources import SourceItem, items
+from local.progress import ProgressLine
 from local.trouble import Trouble
 from tests.worlds.corpus import CorpusWorld
 
@@ -32,18 +32,18 @@ class Bench:
 
     def __init__(self) -> None:
         self.world, self.waiting, self.out = CorpusWorld(), Waiting(), io.StringIO()
-        self.progress = Progress(1, self.out)
+        self.progress = ProgressLine(1, self.out)
 
     @property
     def work(self) -> Ingest:
         world = self.world
-        service = CorpusService(store=world.store, blobs=world.blobs, queue=self.waiting, clock=world.clock)
+        service = DocumentService(store=world.store, blobs=world.blobs, queue=self.waiting, clock=world.clock)
         sitemaps = replace(world.sitemaps, queue=self.waiting)
         reading = replace(world.ingest, queue=self.waiting, sitemaps=sitemaps, told=self.progress.part)
         handlers = {Purpose.INGEST: reading.run, Purpose.REMOVE_DOCUMENT: world.removal.run}
         return Ingest(service, handlers, self.waiting, self.progress)
 
-    def add(self, found: Sequence[Item]) -> list[bool]:
+    def add(self, found: Sequence[SourceItem]) -> list[bool]:
         return [self.work.add(self.world.scope, item) for item in found]
 
     def documents(self) -> list[Document]:
@@ -107,12 +107,12 @@ def test_a_folder_is_read_with_what_is_in_it_and_without_what_is_hidden_or_unrea
 @pytest.mark.parametrize(
     ("address", "origin"),
     [
-        ("https://docs.example/llms-full.txt", Origin.LLMS_FULL),
-        (SITEMAP, Origin.SITEMAP),
-        ("https://docs.example/guide", Origin.PAGE),
+        ("https://docs.example/llms-full.txt", DocumentOrigin.LLMS_FULL),
+        (SITEMAP, DocumentOrigin.SITEMAP),
+        ("https://docs.example/guide", DocumentOrigin.PAGE),
     ],
 )
-def test_an_address_tells_what_stands_there(address: str, origin: Origin) -> None:
+def test_an_address_tells_what_stands_there(address: str, origin: DocumentOrigin) -> None:
     (item,) = items(address, "docs")
     assert (item.new.source, item.new.origin, item.content()) == (address, origin, None)
 
@@ -178,7 +178,7 @@ def test_what_nothing_runs_for_is_not_ingested(guide: Path, tmp_path: Path, monk
 
 def test_the_bar_fills_with_items_and_their_parts() -> None:
     out = Terminal()
-    progress = Progress(2, out)
+    progress = ProgressLine(2, out)
     progress.begin("guide.md")
     progress.part(1, 2)
     progress.finish("ready")
@@ -191,7 +191,7 @@ def test_the_bar_fills_with_items_and_their_parts() -> None:
 
 def test_what_is_no_terminal_gets_lines_alone() -> None:
     out = io.StringIO()
-    progress = Progress(1, out)
+    progress = ProgressLine(1, out)
     progress.begin("guide.md")
     progress.part(1, 2)
     progress.finish("ready")
@@ -201,7 +201,7 @@ def test_what_is_no_terminal_gets_lines_alone() -> None:
 def test_a_frame_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     out = Terminal()
-    Progress(1, out).begin("a/very/long/name/" * 10 + "end.md")
+    ProgressLine(1, out).begin("a/very/long/name/" * 10 + "end.md")
     frame = out.getvalue().rpartition("\x1b[2K")[2]
     assert len(frame) < 60
     assert "…" in frame

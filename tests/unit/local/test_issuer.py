@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from fencepost.access.ports import Subject
+from fencepost.access.ports import TokenSubject
 from fencepost.access.tokens.oidc import OidcTokens, ProviderKeys
 from fencepost.kernel.errors import FencepostError
 from local import parameters, template
@@ -40,9 +40,9 @@ def test_a_token_is_verified_with_the_published_key(folder: Path) -> None:
     http, now = browser(folder), datetime.now(UTC)
     reply = http.post("/token", json={"user": "u1"}).json()
     assert reply["expires_in"] == LIFETIME_SECONDS
-    assert tokens(http).read(reply["access_token"], now) == Subject("u1", None)
+    assert tokens(http).read(reply["access_token"], now) == TokenSubject("u1", None)
     chosen = http.post("/token", json={"user": "auth0|u1", "org": "acme"}).json()["access_token"]
-    assert tokens(http).read(chosen, now) == Subject("auth0|u1", "acme")
+    assert tokens(http).read(chosen, now) == TokenSubject("auth0|u1", "acme")
     with pytest.raises(FencepostError, match="token_expired"):
         tokens(http).read(chosen, now + timedelta(seconds=LIFETIME_SECONDS + 1))
 
@@ -61,7 +61,7 @@ def test_only_the_public_half_of_the_key_is_published(folder: Path) -> None:
 
 def test_tokens_outlive_a_restart_and_the_key_is_its_owners_alone(folder: Path) -> None:
     token = Issuer.of(folder).token("u1")
-    assert tokens(browser(folder)).read(token, datetime.now(UTC)) == Subject("u1", None)
+    assert tokens(browser(folder)).read(token, datetime.now(UTC)) == TokenSubject("u1", None)
     assert stat.S_IMODE((folder / "issuer.pem").stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == ["issuer.pem"]
 

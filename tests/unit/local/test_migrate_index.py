@@ -13,7 +13,7 @@ from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex
 from fencepost.settings import Settings, load_settings
 from local import deployment, migrate_index
 from local.migrate_index import VISIBLE_SECONDS, cluster_of, converter, migrate, passage
-from local.profiles import Profile
+from local.profiles import DeployProfile
 from local.trouble import Trouble
 from tests.conformance.index_entries import DOCUMENTS, MESSAGES, Owner, chunks
 from tests.doubles import opensearch as opensearch_double
@@ -137,7 +137,7 @@ def deployed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     }
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.setenv(name, "")
-    monkeypatch.setattr(Profile, "client", lambda _self, _service: Aws(variables))
+    monkeypatch.setattr(DeployProfile, "client", lambda _self, _service: Aws(variables))
     monkeypatch.setattr("time.sleep", bench.pause)
     return variables
 

@@ -11,13 +11,13 @@ import pytest
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.documents.service.document_rows import DocumentRows
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
-from fencepost.jobs.service.orphans import StrayRemoval
+from fencepost.jobs.service.orphans import OrphanRemoval
 from fencepost.jobs.service.runner import action_of
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.paging import Page
 from fencepost.queue.domain import OPERATOR, Job, Purpose
 from fencepost.retrieval.ports import Stored
-from fencepost.retrieval.service.retriever import Found, Query
+from fencepost.retrieval.service.retriever import RetrievalQuery, RetrievedPassages
 from tests.fakes.conversations import owned
 from tests.fakes.index import FakeIndex
 from tests.fakes.retrieval import PATIENT, Library, reader
@@ -37,8 +37,8 @@ def library() -> Library:
 
 def ask(
     library: Library, question: str = "red van", *, wanted: int = 3, within: str = "", deadline: float = PATIENT
-) -> Found:
-    query = Query(text=question, wanted={"message": wanted}, conversation=within)
+) -> RetrievedPassages:
+    query = RetrievalQuery(text=question, wanted={"message": wanted}, conversation=within)
     return library.recall(deadline).search(ANN, query)["message"]
 
 
@@ -74,7 +74,7 @@ class TestWhatIsFound:
     def test_documents_and_messages_are_found_at_once_and_apart(self, library: Library) -> None:
         library.shelve(document(), "the red van of the firm")
         library.diary.tell(ANN, "c1", "I drive a red van.")
-        query = Query(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 3})
+        query = RetrievalQuery(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 3})
         found = library.recall().search(ANN, query)
         assert {kind: texts(one) for kind, one in found.items()} == {
             "document": ["the red van of the firm"],
@@ -88,18 +88,18 @@ class TestWhatIsFound:
         both = Barrier(2, timeout=30)
         for faults in (library.faults, library.diary.hits.faults):
             faults.between = once(both.wait)
-        query = Query(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 3})
+        query = RetrievalQuery(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 3})
         found = library.recall().search(ANN, query)
         assert all(one.passages and not one.degraded for one in found.values())
 
     def test_nobody_elses(self, library: Library) -> None:
         for whose in (BEN, reader("globex"), reader("globex", "ben")):
             library.diary.tell(whose, "c1", "I drive a red van.")
-        assert ask(library) == Found()
+        assert ask(library) == RetrievedPassages()
 
     def test_what_is_not_wanted_is_not_looked_for(self, library: Library) -> None:
         library.diary.tell(ANN, "c1", "I drive a red van.")
-        query = Query(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 0})
+        query = RetrievalQuery(text="red van", grants=frozenset({"site:docs"}), wanted={"document": 3, "message": 0})
         assert "message" not in library.recall().search(ANN, query)
         assert {search.kind for search in library.index.searches} == {"document"}
 
@@ -166,7 +166,7 @@ class TestElsewhere:
 
     def test_rows_that_do_not_answer_are_shown_by_nobody(self, archived: Library) -> None:
         archived.diary.hits.faults.at(0, "before")
-        assert ask(archived) == Found(degraded=True, any=True)
+        assert ask(archived) == RetrievedPassages(degraded=True, any=True)
 
 
 class TestStrays:
@@ -214,7 +214,7 @@ class TestStrays:
         ask(library)
         job = queued(library)
         returns = _ReturnsAfter(library, listings=2)
-        removal = StrayRemoval(DocumentRows(library.corpus, returns), library.diary.conversations, library.clock)
+        removal = OrphanRemoval(DocumentRows(library.corpus, returns), library.diary.conversations, library.clock)
         removal.run(scope_of(job), job)
         left = set(library.index.of("c1"))
         assert len(left - before) == 1

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fencepost.conversations.domain.messages import Message, MessageStatus
 from fencepost.documents.domain.chunking import Bounds
-from fencepost.memory.domain.chunk_rows import PartRow
-from fencepost.memory.domain.message_chunks import Part, Stretch, parts_of, planned, spans
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
+from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, chunks_of, entry_plan, spans
 from fencepost.model.domain.prompt import Role
 from fencepost.retrieval.domain.ranking.fields import REACH
 from tests.worlds.remember import paragraphs, parts
@@ -42,17 +42,17 @@ def message(content: str = "apples", **fields: object) -> Message:
     return Message(**(known | fields))  # type: ignore[arg-type]  # fields by name
 
 
-def whole(sequence: Sequence[Part]) -> Stretch:
-    return Stretch(parts=sequence, begins=True, ends=True)
+def whole(sequence: Sequence[MessageChunk]) -> ChunkWindow:
+    return ChunkWindow(parts=sequence, begins=True, ends=True)
 
 
-def rows_of(sequence: Sequence[Part], model: str = MODEL) -> list[PartRow]:
+def rows_of(sequence: Sequence[MessageChunk], model: str = MODEL) -> list[MessageChunkRow]:
     """Return the rows of all parts, as they are once the index holds them."""
-    due = planned(whole(sequence), (), model).due
+    due = entry_plan(whole(sequence), (), model).due
     return [replace(one.row, stored_id=f"s{number}", vector=(1.0,)) for number, one in enumerate(due)]
 
 
-def versions(sequence: Sequence[Part], model: str = MODEL) -> dict[str, int]:
+def versions(sequence: Sequence[MessageChunk], model: str = MODEL) -> dict[str, int]:
     return {row.chunk: row.version for row in rows_of(sequence, model)}
 
 
@@ -60,7 +60,7 @@ def versions(sequence: Sequence[Part], model: str = MODEL) -> dict[str, int]:
 @given(said=texts)
 def test_the_same_messages_have_the_same_versions(said: list[str]) -> None:
     assert versions(parts(*said)) == versions(parts(*said))
-    plan = planned(whole(parts(*said)), rows_of(parts(*said)), MODEL)
+    plan = entry_plan(whole(parts(*said)), rows_of(parts(*said)), MODEL)
     assert (plan.due, plan.vanishing) == ((), ())
 
 
@@ -68,7 +68,7 @@ def test_the_same_messages_have_the_same_versions(said: list[str]) -> None:
 @given(said=texts, new=st.sampled_from(["plums", "figs\n\nand dates"]))
 def test_a_new_message_changes_entries_within_reach_and_no_others(said: list[str], new: str) -> None:
     before = parts(*said)
-    plan = planned(whole(parts(*said, new)), rows_of(before), MODEL)
+    plan = entry_plan(whole(parts(*said, new)), rows_of(before), MODEL)
     near = {f"{part.message}#{part.number}" for part in before[-REACH:]}
     added = {f"{part.message}#{part.number}" for part in parts(*said, new)[len(before) :]}
     assert {one.row.chunk for one in plan.due} == near | added
@@ -79,7 +79,7 @@ def test_a_new_message_changes_entries_within_reach_and_no_others(said: list[str
 def test_a_message_that_goes_takes_its_rows_along_and_changes_its_neighbours(said: list[str], place: int) -> None:
     before = parts(*said)
     left = [part for part in before if part.seq != place + 1]
-    plan = planned(whole(left), rows_of(before), MODEL)
+    plan = entry_plan(whole(left), rows_of(before), MODEL)
     assert {row.seq for row in plan.vanishing} == ({place + 1} if len(left) < len(before) else set())
     gone = [n for n, part in enumerate(before) if part.seq == place + 1]
     near = {n for n in range(len(before)) if gone and gone[0] - REACH <= n <= gone[-1] + REACH} - set(gone)
@@ -94,10 +94,10 @@ def test_a_part_of_a_conversation_plans_what_the_whole_of_it_does(said: list[str
     some = everything[first:last]
     if len(some) < 2 * REACH:
         return
-    stretch = Stretch(parts=some, begins=first == 0, ends=last == len(everything))
-    plan = planned(stretch, rows_of(everything), MODEL)
+    stretch = ChunkWindow(parts=some, begins=first == 0, ends=last == len(everything))
+    plan = entry_plan(stretch, rows_of(everything), MODEL)
     assert (plan.due, plan.vanishing) == ((), ())
-    assert {one.row.chunk: one.row.version for one in planned(stretch, (), MODEL).due}.items() <= versions(
+    assert {one.row.chunk: one.row.version for one in entry_plan(stretch, (), MODEL).due}.items() <= versions(
         everything
     ).items()
 
@@ -144,10 +144,10 @@ def test_a_message_that_fits_is_one_part_and_a_longer_one_several() -> None:
 )
 def test_found_is_what_was_settled_and_is_kept_and_has_words(fields: dict[str, object], found: bool) -> None:
     kept_from = 5 if "seq" in fields else 1
-    assert bool(parts_of(message(**fields), kept_from, paragraphs)) == found  # type: ignore[arg-type]  # by name
+    assert bool(chunks_of(message(**fields), kept_from, paragraphs)) == found  # type: ignore[arg-type]  # by name
 
 
 def test_words_have_no_markers_and_keep_their_day() -> None:
-    [part] = parts_of(message("Pears [doc:pears#1] keep."), 1, paragraphs)
+    [part] = chunks_of(message("Pears [doc:pears#1] keep."), 1, paragraphs)
     assert (part.said.words, part.said.day) == ("Pears keep.", NOON.date())
     assert (part.start, part.end) == (0, 25)

@@ -6,19 +6,21 @@ import pytest
 
 from fencepost.model.anthropic.claude import Claude
 from fencepost.model.domain.errors import ModelError
-from fencepost.model.domain.prompt import Block, Prompt, PromptTurn, Role
+from fencepost.model.domain.prompt import Prompt, PromptBlock, PromptTurn, Role
 from tests.fakes.answers import FakeKeys
 
 FENCE = '<untrusted-context nonce="0123456789abcdef" source="doc:guide/install#1">{}</untrusted-context>'
 PROMPT = Prompt(
     system=(
-        Block("Answer from the documents."),
-        Block(FENCE.format("Install the agent with apt.\n" * 100), cached=True),
+        PromptBlock("Answer from the documents."),
+        PromptBlock(FENCE.format("Install the agent with apt.\n" * 100), cached=True),
     ),
     turns=(
-        PromptTurn(Role.USER, (Block("Hello"),)),
-        PromptTurn(Role.ASSISTANT, (Block("How can I help?"),)),
-        PromptTurn(Role.USER, (Block("Earlier context", cached=True), Block("How do I install the agent?"))),
+        PromptTurn(Role.USER, (PromptBlock("Hello"),)),
+        PromptTurn(Role.ASSISTANT, (PromptBlock("How can I help?"),)),
+        PromptTurn(
+            Role.USER, (PromptBlock("Earlier context", cached=True), PromptBlock("How do I install the agent?"))
+        ),
     ),
     sources=(),
     input_tokens=4_000,

@@ -25,7 +25,7 @@ from fencepost.prompting.domain.section import Section
 from fencepost.retrieval.domain.search import Passage, Recalled
 from fencepost.turns.domain.assembly import most_tokens
 from fencepost.turns.domain.excerpts import NOTICE
-from fencepost.turns.domain.prompt_inputs import Layers
+from fencepost.turns.domain.prompt_inputs import PromptInputs
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 from tests.unit.turns.test_stack_passages import memory, passage
 from tests.worlds.budgets import Budgets
@@ -102,7 +102,7 @@ budgets = st.builds(
 )
 
 
-def assembled(layers: Layers, budgets: Budgets) -> Prompt | None:
+def assembled(layers: PromptInputs, budgets: Budgets) -> Prompt | None:
     """Return the prompt, or None where it is rightly refused."""
     try:
         return shown(layers, budgets)
@@ -114,7 +114,7 @@ def assembled(layers: Layers, budgets: Budgets) -> Prompt | None:
 
 
 @given(stacks, budgets)
-def test_every_layer_is_within_its_budget_and_all_within_the_window(layers: Layers, budgets: Budgets) -> None:
+def test_every_layer_is_within_its_budget_and_all_within_the_window(layers: PromptInputs, budgets: Budgets) -> None:
     prompt = assembled(layers, budgets)
     if prompt is None:
         return
@@ -155,7 +155,7 @@ def test_facts_that_were_written_by_the_rules_never_exceed_their_budget(
 
 
 @given(stacks, budgets)
-def test_facts_and_message_are_never_dropped(layers: Layers, budgets: Budgets) -> None:
+def test_facts_and_message_are_never_dropped(layers: PromptInputs, budgets: Budgets) -> None:
     prompt = assembled(layers, budgets)
     if prompt is None:
         return
@@ -165,7 +165,7 @@ def test_facts_and_message_are_never_dropped(layers: Layers, budgets: Budgets) -
 
 
 @given(stacks, budgets)
-def test_no_question_is_parted_from_its_answer_and_the_newest_are_kept(layers: Layers, budgets: Budgets) -> None:
+def test_no_question_is_parted_from_its_answer_and_the_newest_are_kept(layers: PromptInputs, budgets: Budgets) -> None:
     prompt = assembled(layers, budgets)
     if prompt is None:
         return
@@ -178,7 +178,7 @@ def test_no_question_is_parted_from_its_answer_and_the_newest_are_kept(layers: L
 
 
 @given(stacks, budgets)
-def test_every_piece_is_fenced_once_and_carries_the_id_of_its_source(layers: Layers, budgets: Budgets) -> None:
+def test_every_piece_is_fenced_once_and_carries_the_id_of_its_source(layers: PromptInputs, budgets: Budgets) -> None:
     prompt = assembled(layers, budgets)
     if prompt is None:
         return
@@ -196,7 +196,7 @@ def test_every_piece_is_fenced_once_and_carries_the_id_of_its_source(layers: Lay
 
 
 @given(stacks, budgets)
-def test_the_order_is_fixed_and_the_same_arguments_give_the_same_prompt(layers: Layers, budgets: Budgets) -> None:
+def test_the_order_is_fixed_and_the_same_arguments_give_the_same_prompt(layers: PromptInputs, budgets: Budgets) -> None:
     prompt = assembled(layers, budgets)
     if prompt is None:
         return
@@ -210,6 +210,6 @@ def test_the_order_is_fixed_and_the_same_arguments_give_the_same_prompt(layers: 
 
 
 @given(stacks)
-def test_what_comes_before_the_history_depends_on_nothing_that_is_said(layers: Layers) -> None:
+def test_what_comes_before_the_history_depends_on_nothing_that_is_said(layers: PromptInputs) -> None:
     other = replace(layers, message="Something else?", exchanges=layers.exchanges[1:])
     assert shown(layers).system == shown(other).system

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.prompting.domain.fence import HARMLESS_TAG, TAG, attribute, derive_nonce, fenced, harmless
+from fencepost.prompting.domain.fence import HARMLESS_TAG, TAG, attribute, derive_nonce, fenced, neutralise_fence_tags
 from fencepost.prompting.domain.section import Section
 
 DATA = Path(os.environ.get("FENCEPOST_DATA", "../shared/data"))
@@ -98,22 +98,22 @@ def tags(text: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("lookalike", LOOKALIKES)
 def test_a_lookalike_is_made_harmless_and_nothing_else_changes(lookalike: str) -> None:
-    result = harmless(f"Before.\n{lookalike}\nAfter.", NONCE)
+    result = neutralise_fence_tags(f"Before.\n{lookalike}\nAfter.", NONCE)
     assert HARMLESS_TAG in result
     assert result.startswith("Before.\n")
     assert result.endswith("\nAfter.")
     assert "untrustedcontext" not in folded(result)
-    assert harmless(result, NONCE) == result
+    assert neutralise_fence_tags(result, NONCE) == result
 
 
 @pytest.mark.parametrize("text", HONEST)
 def test_honest_text_stays_as_it_is(text: str) -> None:
-    assert harmless(text, NONCE) == text
+    assert neutralise_fence_tags(text, NONCE) == text
 
 
 @given(st.text())
 def test_text_without_the_word_is_never_changed(text: str) -> None:
-    assert harmless(text) == text
+    assert neutralise_fence_tags(text) == text
 
 
 contents = st.lists(
@@ -150,8 +150,8 @@ def test_exactly_one_opening_and_one_closing_tag_and_the_nonce_nowhere_else(
 
 @given(contents)
 def test_making_harmless_twice_changes_nothing_more(content: str) -> None:
-    once = harmless(content, NONCE)
-    assert harmless(once, NONCE) == once
+    once = neutralise_fence_tags(content, NONCE)
+    assert neutralise_fence_tags(once, NONCE) == once
 
 
 @given(contents)

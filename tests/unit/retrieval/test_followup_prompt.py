@@ -23,7 +23,7 @@ from fencepost.retrieval.domain.followup_prompt import (
 )
 from fencepost.retrieval.service.rewriting import Rewriting
 from fencepost.turns.routes.turns import TurnRoutes
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.doubles.stand_in import StandIn, running_stand_in
 from tests.fakes.retrieval import Library
 from tests.unit.prompting.test_fence import LOOKALIKES
@@ -85,7 +85,7 @@ def _talk(stand_in: StandIn, library: Library) -> Talk:
     billing = Billing(
         ledger=turns.ledger, price=price_of(MODEL), caps=turns.caps, events=turns.events, clock=turns.clock
     )
-    turns.recall = TurnRecall(library.recall(), Rewriting(lambda _: PaidModel(MODEL, model, billing)))
+    turns.recall = TurnRetrieval(library.recall(), Rewriting(lambda _: PaidModel(MODEL, model, billing)))
     routes = TurnRoutes(turns.service(), talk.api.clock)
     talk.api.more_routes = (*routes.chat(), *routes.routes())
     model.preload()

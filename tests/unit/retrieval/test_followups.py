@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.prompting.domain.history import Exchange
-from fencepost.retrieval.domain.followups import ANSWER_CHARACTERS, leans_back, resolved
+from fencepost.retrieval.domain.followups import ANSWER_CHARACTERS, is_follow_up, resolved
 
 LINUX = Exchange("How do I install it on Linux?", "Run `make install` [1]. Then restart.")
 PLANS = Exchange("Which plan has single sign-on?", "The **Team** plan [1]. It costs more.")
@@ -32,7 +32,7 @@ PLANS = Exchange("Which plan has single sign-on?", "The **Team** plan [1]. It co
     ],
 )
 def test_a_follow_up_brings_the_question_before_it(question: str) -> None:
-    assert leans_back(question)
+    assert is_follow_up(question)
     assert resolved(question, [LINUX]).startswith(LINUX.question)
     assert resolved(question, [LINUX]).endswith(question)
 
@@ -48,7 +48,7 @@ def test_a_follow_up_brings_the_question_before_it(question: str) -> None:
     ],
 )
 def test_a_question_that_stands_by_itself_is_looked_for_as_it_is(question: str) -> None:
-    assert not leans_back(question)
+    assert not is_follow_up(question)
     assert resolved(question, [LINUX, PLANS]) == question
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.documents import Chunk
 from fencepost.documents.domain.fields import address_words, document_fields
 from fencepost.retrieval.domain.ranking.analysis import STOP_WORDS, analysed, asked
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields, speaker_of
@@ -110,7 +110,7 @@ class TestTerms:
 
 
 class TestDocuments:
-    PIECE = Piece(id="p", start=9, end=20, text="Run make.", breadcrumb=("Guide", "Linux"), lead="It is easy. ")
+    PIECE = Chunk(id="p", start=9, end=20, text="Run make.", breadcrumb=("Guide", "Linux"), lead="It is easy. ")
 
     def test_the_context_is_address_title_and_headings_and_the_lead_is_embedded_alone(self) -> None:
         fields = document_fields("Guide", self.PIECE, "https://x.example/en/docs/set-up.html?a=b#linux")
@@ -118,7 +118,7 @@ class TestDocuments:
         assert fields.passage == "set up › Guide › Linux\nIt is easy. Run make."
 
     def test_a_chunk_without_anything_around_it_is_its_text(self) -> None:
-        fields = document_fields("", Piece(id="p", start=0, end=4, text=" hi "))
+        fields = document_fields("", Chunk(id="p", start=0, end=4, text=" hi "))
         assert (fields.text, fields.context, fields.passage) == (" hi ", "", "hi")
 
     @pytest.mark.parametrize(

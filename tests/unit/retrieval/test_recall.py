@@ -13,7 +13,7 @@ from fencepost.identity.domain.acl import Acl, Audience
 from fencepost.queue.domain import Purpose
 from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT
 from fencepost.retrieval.domain.search import Passage
-from fencepost.retrieval.service.retriever import Found, Query
+from fencepost.retrieval.service.retriever import RetrievalQuery, RetrievedPassages
 from tests.fakes.corpus import operator
 from tests.fakes.retrieval import PATIENT, SHORT, Library, reader
 from tests.worlds.corpus_samples import document
@@ -29,12 +29,12 @@ def ask(
     wanted: int = 3,
     grants: frozenset[str] = PUBLIC,
     deadline: float = PATIENT,
-) -> Found:
-    query = Query(text=question, grants=grants, wanted={"document": wanted})
+) -> RetrievedPassages:
+    query = RetrievalQuery(text=question, grants=grants, wanted={"document": wanted})
     return library.recall(deadline).search(reader(), query)["document"]
 
 
-def texts(found: Found) -> list[str]:
+def texts(found: RetrievedPassages) -> list[str]:
     return [passage.text for passage in found.passages]
 
 
@@ -76,10 +76,10 @@ class TestWhatIsFound:
     def test_below_the_floor_nothing_is_returned_though_there_is_something(self) -> None:
         library = Library(floor=0.5)
         library.shelve(document(), "billing and refunds")
-        assert ask(library, "weather tomorrow") == Found(any=True)
+        assert ask(library, "weather tomorrow") == RetrievedPassages(any=True)
 
     def test_an_empty_index_says_so(self) -> None:
-        assert ask(Library()) == Found()
+        assert ask(Library()) == RetrievedPassages()
 
     def test_a_section_gives_three_passages_at_most(self) -> None:
         library = Library()
@@ -158,7 +158,7 @@ class TestIsolation:
     def test_another_organisations_documents_are_never_found(self) -> None:
         library = Library()
         library.shelve(document(org="globex"), "install linux")
-        assert ask(library) == Found()
+        assert ask(library) == RetrievedPassages()
 
     @pytest.mark.parametrize(
         ("acl", "site"),
@@ -172,7 +172,7 @@ class TestIsolation:
     def test_what_the_reader_has_no_grant_for_is_not_found(self, acl: Acl, site: str) -> None:
         library = Library()
         library.shelve(document(acl=acl, site=site), "install linux")
-        assert ask(library) == Found()
+        assert ask(library) == RetrievedPassages()
 
     def test_a_right_that_ended_holds_at_once_though_the_entries_still_have_it(self) -> None:
         library = Library()
@@ -222,11 +222,11 @@ class TestDegraded:
 
     def test_a_dead_index_finds_nothing(self, library: Library) -> None:
         library.index.down = {"lexical", "nearest"}
-        assert ask(library) == Found(degraded=True)
+        assert ask(library) == RetrievedPassages(degraded=True)
 
     def test_an_index_that_never_answers_finds_nothing(self, library: Library) -> None:
         library.index.held = {"lexical", "nearest"}
-        assert ask(library, deadline=SHORT) == Found(degraded=True)
+        assert ask(library, deadline=SHORT) == RetrievedPassages(degraded=True)
         library.index.free.set()
 
     def test_a_dead_embedder_leaves_the_words(self, library: Library) -> None:
@@ -238,7 +238,7 @@ class TestDegraded:
 
     def test_rows_that_do_not_answer_are_shown_by_nobody(self, library: Library) -> None:
         library.faults.at(0, "before")
-        assert ask(library) == Found(degraded=True, any=True)
+        assert ask(library) == RetrievedPassages(degraded=True, any=True)
 
     def test_without_places_a_passage_has_no_span(self, library: Library) -> None:
         library.faults.at(1, "before")

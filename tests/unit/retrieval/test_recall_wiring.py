@@ -11,12 +11,12 @@ from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
 from fencepost.retrieval.domain.ranking.calibration import FLOOR
 from fencepost.settings import load_settings
-from fencepost.turns.service.turn_retrieval import WANTED, TurnRecall
+from fencepost.turns.service.turn_retrieval import WANTED, TurnRetrieval
 from tests.fakes.answers import FakeKeys
 from tests.worlds.chat import FakeEvents
 
 
-def wired(path: Path, **variables: str) -> TurnRecall | None:
+def wired(path: Path, **variables: str) -> TurnRetrieval | None:
     index = {"FENCEPOST_INDEX": "embedded", "FENCEPOST_INDEX_PATH": str(path / "index.db")}
     settings, log = load_settings(index | variables), FakeEvents()
     return turn_recall(settings, stores(settings, log), answers(settings, FakeKeys(), log))

@@ -12,7 +12,7 @@ from fencepost.kernel.money import Caps, MicroDollars, Usage
 from fencepost.limits.domain.costs import cost, worst_case
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.limits.domain.prices import price_of
-from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.model.domain.deadlines import LATEST_START_SECONDS
 from fencepost.model.domain.errors import ModelError
@@ -24,7 +24,7 @@ from fencepost.observability.service.trace import Trace
 from fencepost.retrieval.domain.search import Vector
 from fencepost.retrieval.service.rewriting import DEADLINE_SECONDS, Rewriting
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.fakes.answers import FakeLedger
 from tests.fakes.index import FakeEmbedder
 from tests.fakes.retrieval import Library
@@ -58,12 +58,12 @@ class Town:
         self.library.shelve(document(), "install on linux with make", "pay an invoice by card")
         self.rewriter = FakeModel(lambda: Completion(BY_ITSELF, SMALL, 0.1))
         recall = replace(self.library.recall(), embedder=self.embedder)
-        self.world = TurnWorld(caps=caps, recall=TurnRecall(recall, Rewriting(lambda _: self.paid())))
+        self.world = TurnWorld(caps=caps, recall=TurnRetrieval(recall, Rewriting(lambda _: self.paid())))
 
     def paid(self) -> PaidModel:
         """Return what rewrites, on the bill of the answers."""
         world = self.world
-        ledger = SparingLedger(world.ledger, SPARED)
+        ledger = HeadroomLedger(world.ledger, SPARED)
         billing = Billing(ledger=ledger, price=price_of(MODEL), caps=world.caps, events=world.events, clock=world.clock)
         return PaidModel(MODEL, self.rewriter, billing)
 
@@ -210,7 +210,7 @@ def test_with_one_call_more_it_is_rewritten_and_answered() -> None:
 
 def test_the_money_of_one_answer_is_left_to_the_last_microdollar() -> None:
     books = FakeLedger()
-    ledger, caps = SparingLedger(books, SPARED), Caps(9, MicroDollars(500 + SPARED))
+    ledger, caps = HeadroomLedger(books, SPARED), Caps(9, MicroDollars(500 + SPARED))
     ledger.reserve(MicroDollars(500), caps, NOON)
     with pytest.raises(FencepostError) as refused:
         ledger.reserve(MicroDollars(1), caps, NOON)
@@ -226,7 +226,7 @@ def test_either_bill_keeps_its_last_call(narrow: str) -> None:
     ours, sites = FakeLedger(), FakeLedger()
     wide, one = Caps(9, MicroDollars(9_000)), Caps(1, MicroDollars(9_000))
     site_caps = one if narrow == "site" else wide
-    ledger = SiteLedger(SparingLedger(ours, SPARED), SparingLedger(sites, SPARED), site_caps)
+    ledger = SiteLedger(HeadroomLedger(ours, SPARED), HeadroomLedger(sites, SPARED), site_caps)
     with pytest.raises(FencepostError):
         ledger.reserve(MicroDollars(500), one if narrow == "deployment" else wide, NOON)
     assert ours.bill(NOON.date()) == sites.bill(NOON.date()) == DayBill()

@@ -17,7 +17,7 @@ from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.costs import worst_case
 from fencepost.limits.domain.prices import price_of
-from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.settings import load_settings
 from tests.fakes.answers import FakeKeys
@@ -46,11 +46,11 @@ def test_both_bills_keep_what_an_answer_may_cost() -> None:
     assert isinstance(sparing.ledger, SiteLedger)
     assert isinstance(paid.ledger, SiteLedger)
     for bill in (sparing.ledger.deployment, sparing.ledger.site):
-        assert isinstance(bill, SparingLedger)
+        assert isinstance(bill, HeadroomLedger)
         # A prompt that fills its layers is some hundred thousand counted tokens, of a dollar a million or more.
         assert 100_000 < bill.spared < CAPS.spend
     assert sparing.ledger.caps == CAPS
-    assert not isinstance(paid.ledger.deployment, SparingLedger)
+    assert not isinstance(paid.ledger.deployment, HeadroomLedger)
 
 
 @pytest.mark.parametrize("documents", [NO_DOCUMENTS, GUIDE])
@@ -64,5 +64,5 @@ def test_the_dearest_answer_costs_no_more_than_is_kept_for_it(documents: Documen
     )
     prompt = shown(layers, small)
     bill = answers(load_settings({}), FakeKeys(), FakeEvents()).sparing(site).billing.ledger
-    assert isinstance(bill, SparingLedger)
+    assert isinstance(bill, HeadroomLedger)
     assert worst_case(price_of(MODEL), prompt.input_tokens, prompt.max_output_tokens) <= bill.spared

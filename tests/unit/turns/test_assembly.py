@@ -18,7 +18,7 @@ from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TU
 from fencepost.prompting.domain.section import Section
 from fencepost.turns.domain.assembly import Nonces, Rank, assemble
 from fencepost.turns.domain.excerpts import MAX_RETRIEVED_SECTIONS
-from fencepost.turns.domain.prompt_inputs import stateless
+from fencepost.turns.domain.prompt_inputs import stateless_inputs
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, SYSTEM_PROMPT, UNVERIFIED_MARK
 from tests.worlds.budgets import Budgets
 
@@ -44,7 +44,7 @@ def nothing(query: str, found: DocumentSet) -> Sequence[Section]:
 
 
 def assembled(question: Question, found: DocumentSet, rank: Rank, budgets: Budgets, nonces: Nonces = NONCES) -> Prompt:
-    return assemble(stateless(question, found), rank, budgets, nonces)
+    return assemble(stateless_inputs(question, found), rank, budgets, nonces)
 
 
 def texts(prompt: Prompt) -> list[str]:

@@ -18,14 +18,14 @@ from fencepost.model.anthropic.claude import Claude
 from fencepost.model.domain.prompt import Prompt
 from fencepost.prompting.domain.section import Section
 from fencepost.turns.domain.turns import TurnMaterial
-from fencepost.turns.service.prompt_builder import Composer, Draft
+from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
 from tests.doubles.stand_in import StandIn
 from tests.fakes.answers import FakeKeys
 from tests.worlds.prompts import GUIDE, LIBRARY, SITE, answer, fact, material, question, request, said, summary
 
 MODEL = "claude-haiku-5-5"
 NARROW = replace(SITE, budgets=LayerBudgets(documents_tokens=4_000))
-COMPOSER = Composer(keys=FakeKeys(), ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
+COMPOSER = PromptBuilder(keys=FakeKeys(), ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
 MATERIAL = material(said(2), facts=[fact(1)], summed=summary("Wants refunds."))
 FILES = [AttachedText("9", "notes.txt", "Tea at noon.")]
 

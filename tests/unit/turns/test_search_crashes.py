@@ -8,14 +8,14 @@ import pytest
 
 from fencepost.kernel.money import MicroDollars, Usage
 from fencepost.limits.domain.prices import price_of
-from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.model.ports import Completion
 from fencepost.model.service.billing import Billing
 from fencepost.model.service.completion import PaidModel
-from fencepost.retrieval.service.retriever import Recall
+from fencepost.retrieval.service.retriever import Retriever
 from fencepost.retrieval.service.rewriting import Rewriting
 from fencepost.turns.domain.turns import TurnAnswer
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.fakes.answers import Fault
 from tests.fakes.retrieval import Library
 from tests.worlds.chat import MODEL, FakeModel
@@ -52,10 +52,10 @@ class Town:
 
     def follow_up(self, process: Process) -> TurnAnswer:
         """Make the turn in a process, which may be killed in its search as well."""
-        self.world.recall = TurnRecall(self._recall(process), Rewriting(lambda _: self._paid(process)))
+        self.world.recall = TurnRetrieval(self._recall(process), Rewriting(lambda _: self._paid(process)))
         return self.world.say_until_answered("And on another one?", "m1", self.conversation, process=process)
 
-    def _recall(self, process: Process) -> Recall:
+    def _recall(self, process: Process) -> Retriever:
         recall = self.library.recall()
         return replace(
             recall,
@@ -66,7 +66,7 @@ class Town:
 
     def _paid(self, process: Process) -> PaidModel:
         world = self.world
-        ledger = process.mortal(SparingLedger(world.ledger, MicroDollars(1_000)), "rewriting")
+        ledger = process.mortal(HeadroomLedger(world.ledger, MicroDollars(1_000)), "rewriting")
         billing = Billing(ledger=ledger, price=price_of(MODEL), caps=world.caps, events=world.events, clock=world.clock)
         return PaidModel(MODEL, process.mortal(self.rewriter, "rewriter"), billing)
 

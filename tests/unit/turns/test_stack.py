@@ -18,7 +18,7 @@ from fencepost.memory.domain.excerpts import facts_hash, summary_hash
 from fencepost.memory.domain.facts import pinned_by_site
 from fencepost.model.domain.prompt import Prompt
 from fencepost.turns.domain.excerpts import NOTICE
-from fencepost.turns.domain.prompt_inputs import Layers
+from fencepost.turns.domain.prompt_inputs import PromptInputs
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, STORED_TURNS, SYSTEM_PROMPT
 from tests.worlds.budgets import Budgets
 from tests.worlds.layered_prompts import BUDGETS, ORDER, breakpoints, fences, named, shown, texts, tokens, turn
@@ -114,7 +114,7 @@ class TestHistory:
 
 
 class TestGivingWay:
-    def narrow(self, spare: int, layers: Layers) -> Prompt:
+    def narrow(self, spare: int, layers: PromptInputs) -> Prompt:
         """Return the prompt in a window that has so much room beside what never gives way."""
         fixed = shown(replace(layers, summary=None, exchanges=(), documents=DocumentSet((), "h"))).input_tokens
         return shown(layers, replace(BUDGETS, context_tokens=fixed + spare + BUDGETS.max_output_tokens))

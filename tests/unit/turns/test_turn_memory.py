@@ -12,7 +12,7 @@ from fencepost.kernel.money import Usage
 from fencepost.model.ports import Completion
 from fencepost.prompting.domain.fence import TAG
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.fakes.retrieval import PATIENT, SHORT, Library
 from tests.worlds.turn import ANN, BEN, DEFAULTS, TurnWorld
 
@@ -26,7 +26,7 @@ class Town:
     def __init__(self, deadline: float = PATIENT, **budgets: int) -> None:
         self.library = Library()
         site = replace(DEFAULTS, budgets=LayerBudgets(**budgets))
-        recall = TurnRecall(self.library.recall(deadline))
+        recall = TurnRetrieval(self.library.recall(deadline))
         self.world = TurnWorld(shelf=self.library.diary.shelf, site=site, recall=recall)
         self.tell(ANN, "earlier", SAID, "A fine name.")
 

@@ -13,7 +13,7 @@ from fencepost.model.ports import Completion
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.system_prompt import NO_SECTIONS
 from fencepost.turns.domain.turns import TurnRequest
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.fakes.retrieval import PATIENT, SHORT, Library
 from tests.worlds.corpus_samples import document
 from tests.worlds.turn import ANN, TurnWorld
@@ -29,7 +29,7 @@ class Town:
     def __init__(self, deadline: float = PATIENT) -> None:
         self.library = Library(floor=0.2)
         self.rows = self.library.shelve(document(url=URL), "install on linux with make", "billing is monthly")
-        self.world = TurnWorld(recall=TurnRecall(self.library.recall(deadline)))
+        self.world = TurnWorld(recall=TurnRetrieval(self.library.recall(deadline)))
 
     @property
     def last(self) -> str:

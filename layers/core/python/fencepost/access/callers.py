@@ -113,5 +113,5 @@ def bearer_token(request: Request) -> str | None:
 
 def site_of(call: Call) -> str:
     """Return the id of a visitor's site, without which their jobs could not be authorised; empty for members."""
-    caller = call.known
+    caller = call.require_caller()
     return caller.site if isinstance(caller, Visitor) else ""

@@ -20,7 +20,7 @@ class VisitorToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TokenSubject:
     """Whom a member's token names: its subject, and the organisation that it chooses by default."""
 
     user: str
@@ -50,7 +50,7 @@ class VisitorTokens(Protocol):
 class MemberTokens(Protocol):
     """Verifies tokens of the OpenID provider."""
 
-    def read(self, token: str, now: datetime) -> Subject:
+    def read(self, token: str, now: datetime) -> TokenSubject:
         """Verify a token.
 
         Raises:

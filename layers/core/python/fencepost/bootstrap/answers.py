@@ -11,7 +11,7 @@ from fencepost.bootstrap.identity import layer_budgets
 from fencepost.documents.domain.sections import split_document
 from fencepost.documents.fetching.web import WebDocumentFetcher
 from fencepost.documents.s3 import S3DocumentArchive
-from fencepost.documents.service.llms_full_cache import DocumentLibrary
+from fencepost.documents.service.llms_full_cache import LlmsFullCache
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.identity.domain.sites import Site
 from fencepost.kernel.aws.client import dynamodb_client
@@ -23,8 +23,8 @@ from fencepost.limits.domain.costs import worst_case
 from fencepost.limits.domain.prices import PRICES, price_of
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.ports import Ledger
-from fencepost.limits.service.block_leasing import LeasingLedger
-from fencepost.limits.service.headroom import SparingLedger
+from fencepost.limits.service.block_leasing import BlockLeasingLedger
+from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.model.anthropic.claude import Claude
 from fencepost.model.service.billing import Billing
@@ -33,7 +33,7 @@ from fencepost.observability.ports import Events
 from fencepost.screening.domain import compile_patterns
 from fencepost.settings import Settings
 from fencepost.turns.domain.assembly import most_tokens
-from fencepost.turns.service.prompt_builder import Composer
+from fencepost.turns.service.prompt_builder import PromptBuilder
 
 _LIBRARIES = 8
 """Sites whose documents an instance keeps in memory: each may be some megabytes."""
@@ -49,8 +49,8 @@ class Answers:
         sparing: the same, for calls that leave room on both bills for an answer.
     """
 
-    composer: Composer
-    documents: Callable[[Site], DocumentLibrary]
+    composer: PromptBuilder
+    documents: Callable[[Site], LlmsFullCache]
     paid: Callable[[Site], PaidModel]
     sparing: Callable[[Site], PaidModel]
 
@@ -74,17 +74,17 @@ def _warm(model: Claude) -> None:
     compile_patterns()
 
 
-def _composer(settings: Settings, keys: Keys) -> Composer:
-    return Composer(
+def _composer(settings: Settings, keys: Keys) -> PromptBuilder:
+    return PromptBuilder(
         keys=keys, ranker=FullTextRanker(), budgets=layer_budgets(settings), unsigned=settings.unsigned_history
     )
 
 
-def _documents(settings: Settings, log: Events) -> Callable[[Site], DocumentLibrary]:
+def _documents(settings: Settings, log: Events) -> Callable[[Site], LlmsFullCache]:
     @lru_cache(_LIBRARIES)
-    def library(url: str) -> DocumentLibrary:
+    def library(url: str) -> LlmsFullCache:
         fetcher = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback)
-        return DocumentLibrary(url, fetcher, S3DocumentArchive(settings.llms_full_bucket, log), split_document, log)
+        return LlmsFullCache(url, fetcher, S3DocumentArchive(settings.llms_full_bucket, log), split_document, log)
 
     return lambda site: library(site.documents_url)
 
@@ -107,7 +107,7 @@ def _paid(
     settings: Settings, models: Callable[[str], Claude], log: Events
 ) -> tuple[Callable[[Site], PaidModel], Callable[[Site], PaidModel]]:
     store = DynamoDbLedger(settings.ledger_table)
-    deployment = LeasingLedger(store, settings.ledger_block) if settings.ledger_block > 1 else store
+    deployment = BlockLeasingLedger(store, settings.ledger_block) if settings.ledger_block > 1 else store
 
     def paid(site: Site, kept: Callable[[Ledger], Ledger] = lambda ledger: ledger) -> PaidModel:
         if site.model not in PRICES:
@@ -116,7 +116,7 @@ def _paid(
         billing = Billing(ledger=ledger, price=price, caps=settings.caps, events=log, clock=utc_now)
         return PaidModel(site.model, models(site.model), billing)
 
-    return paid, lambda site: paid(site, lambda ledger: SparingLedger(ledger, _answer(site)))
+    return paid, lambda site: paid(site, lambda ledger: HeadroomLedger(ledger, _answer(site)))
 
 
 def _ledger(settings: Settings, deployment: Ledger, site: Site, kept: Callable[[Ledger], Ledger]) -> Ledger:

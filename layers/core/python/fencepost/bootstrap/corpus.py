@@ -9,15 +9,15 @@ from datetime import timedelta
 from fencepost.bootstrap.recalling import stray_handlers
 from fencepost.bootstrap.retrieval import cached_embedder, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.chunking import Bounds, chunk
 from fencepost.documents.fetching.pinned_http import Network, Timeouts
 from fencepost.documents.fetching.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
 from fencepost.documents.readers.page_text import PageText
 from fencepost.documents.service.ingest import SLICE, IngestService, RemovalService
 from fencepost.documents.service.sitemaps import Sitemaps
 from fencepost.documents.service.sources import Sources
-from fencepost.documents.service.version_build import Told
-from fencepost.documents.service.versions import Cut, Versions
+from fencepost.documents.service.version_build import ReportProgress
+from fencepost.documents.service.versions import Chunker, Versions
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.service.repair import DocumentRepair
 from fencepost.jobs.service.runner import JobHandler
@@ -69,7 +69,7 @@ def ingestion(
     index: VectorIndex,
     queue: JobQueue,
     *,
-    told: Told = lambda *_: None,
+    told: ReportProgress = lambda *_: None,
     slice_: timedelta = SLICE,
 ) -> Ingestion:
     """Build what works on documents. Nothing is connected to.
@@ -118,9 +118,9 @@ def bounds_of(settings: Settings) -> Bounds:
     return Bounds() if settings.embedder == "local" else _BYTES
 
 
-def _cutter(settings: Settings, embedder: CachedEmbedder) -> Cut:
+def _cutter(settings: Settings, embedder: CachedEmbedder) -> Chunker:
     bounds = bounds_of(settings)
-    return lambda text, language: cut(text, embedder.count, bounds, language)
+    return lambda text, language: chunk(text, embedder.count, bounds, language)
 
 
 def disabled(_scope: Scope, _job: Job) -> None:

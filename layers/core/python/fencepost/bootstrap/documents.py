@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fencepost.bootstrap.front import Front
 from fencepost.bootstrap.stores import Stores
 from fencepost.documents.routes import DocumentRoutes
-from fencepost.documents.service.documents import CorpusService
+from fencepost.documents.service.documents import DocumentService
 from fencepost.http.cursors import Cursors
 from fencepost.http.routing import Route
 from fencepost.kernel.clock import utc_now
@@ -16,9 +16,9 @@ from fencepost.queue.sqs.jobs import SqsJobQueue
 from fencepost.settings import Settings
 
 
-def corpus_service(reached: Stores, queue: JobQueue) -> CorpusService:
+def corpus_service(reached: Stores, queue: JobQueue) -> DocumentService:
     """Build what an admin's wishes are told to. Nothing is connected to."""
-    return CorpusService(store=reached.corpus, blobs=reached.documents, queue=queue, clock=utc_now)
+    return DocumentService(store=reached.corpus, blobs=reached.documents, queue=queue, clock=utc_now)
 
 
 def document_routes(settings: Settings, reached: Stores, before: Front) -> tuple[Route, ...]:

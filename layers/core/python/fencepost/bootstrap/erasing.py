@@ -15,7 +15,7 @@ from fencepost.lifecycle.routes.carry import CarryRoutes
 from fencepost.lifecycle.routes.erase import EraseRoutes
 from fencepost.lifecycle.service.carry import CarryService
 from fencepost.lifecycle.service.erase import EraseService
-from fencepost.lifecycle.service.vector_erasure import IndexedEraser
+from fencepost.lifecycle.service.vector_erasure import VectorEraser
 from fencepost.observability.ports import Events
 from fencepost.queue.domain import Purpose
 from fencepost.retrieval.ports import VectorIndex
@@ -55,4 +55,4 @@ def erase_routes(reached: Stores, index: VectorIndex | None, before: Front, log:
 def _eraser(reached: Stores, index: VectorIndex | None) -> Eraser:
     if index is None:
         return reached.eraser
-    return IndexedEraser(rest=reached.eraser, index=index, conversations=reached.conversations)
+    return VectorEraser(rest=reached.eraser, index=index, conversations=reached.conversations)

@@ -6,11 +6,11 @@ import os
 
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores, stores
-from fencepost.documents.dynamodb.documents import DynamoDbAgenda
-from fencepost.jobs.dynamodb.registry import DynamoDbRoll
+from fencepost.documents.dynamodb.documents import DynamoDbDueDocuments
+from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
 from fencepost.jobs.service.due_work import DueDocuments
-from fencepost.jobs.service.index_diff import Sides
+from fencepost.jobs.service.index_diff import DiffSources
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
@@ -33,12 +33,14 @@ def schedule_handler() -> ScheduleHandler:
         return idle
     log = LambdaEvents()
     reached, queue = stores(settings, log), SqsJobQueue(settings.jobs_queue)
-    due = DueDocuments(agenda=DynamoDbAgenda(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now)
+    due = DueDocuments(
+        agenda=DynamoDbDueDocuments(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now
+    )
     return Schedule(due.run, _reconciler(settings, reached, index, queue).run, log)
 
 
 def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: JobQueue) -> Reconciler:
-    sides = Sides(
+    sides = DiffSources(
         index=index,
         corpus=reached.corpus,
         conversations=reached.conversations,
@@ -48,5 +50,5 @@ def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: 
         model=embedder_of(settings).model.name,
         clock=utc_now,
     )
-    roll = DynamoDbRoll(settings.directory_table)
+    roll = DynamoDbOrganisationRegistry(settings.directory_table)
     return Reconciler(roll=roll, store=reached.reconciling, sides=sides, queue=queue, clock=utc_now)

@@ -11,8 +11,8 @@ from fencepost.blobs.s3 import S3BlobStore
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.ports import AttachmentStore, ConversationStore
-from fencepost.documents.dynamodb.documents import DynamoDbCorpus
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.dynamodb.documents import DynamoDbDocuments
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.rows import keys as corpus_keys
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.ports import ReconcileStore
@@ -23,11 +23,11 @@ from fencepost.lifecycle.dynamodb.diagnoses import DynamoDbDiagnoses
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
 from fencepost.lifecycle.ports import ArchiveStore, CarryStore, DiagnosisStore, Eraser, ImportStore
-from fencepost.memory.dynamodb.chunks import DynamoDbParts
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
 from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
-from fencepost.memory.ports import MemoryStore, MessageHits, PartStore, RememberedConversations
+from fencepost.memory.ports import MemoryStore, MessageChunkStore, MessageHits, RememberedConversations
 from fencepost.observability.ports import Events
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from fencepost.queue.ports import JobStore
@@ -89,9 +89,9 @@ class Stores:
         return self._store(lambda to: DynamoDbImports(self.table, self._blobs(to), to.dynamodb))
 
     @property
-    def parts(self) -> PartStore:
+    def parts(self) -> MessageChunkStore:
         """What the index holds of messages."""
-        return self._store(lambda to: DynamoDbParts(self.table, to.dynamodb))
+        return self._store(lambda to: DynamoDbMessageChunks(self.table, to.dynamodb))
 
     @property
     def remembered(self) -> RememberedConversations:
@@ -119,9 +119,9 @@ class Stores:
         return self._store(lambda to: DynamoDbDiagnoses(self.table, to.dynamodb))
 
     @property
-    def corpus(self) -> CorpusStore:
+    def corpus(self) -> DocumentStore:
         """Documents and their chunks."""
-        return self._store(lambda to: DynamoDbCorpus(self.corpus_table, to.dynamodb))
+        return self._store(lambda to: DynamoDbDocuments(self.corpus_table, to.dynamodb))
 
     @property
     def message_hits(self) -> MessageHits:

@@ -13,20 +13,20 @@ from fencepost.documents.readers.file_text import FileText
 from fencepost.kernel.clock import utc_now
 from fencepost.observability.ports import Events
 from fencepost.turns.service.answering import Answering, Attached
-from fencepost.turns.service.conversation_leases import Leases
-from fencepost.turns.service.turn_retrieval import TurnRecall
+from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from fencepost.turns.service.turns import TurnService
 
 
 def turn_service(
-    reached: Stores, before: Front, made_with: Answers, log: Events, recall: TurnRecall | None = None
+    reached: Stores, before: Front, made_with: Answers, log: Events, recall: TurnRetrieval | None = None
 ) -> TurnService:
     """Build it. Nothing is connected to."""
     store = reached.turns
     return TurnService(
         answering=Answering(
             store=store,
-            leases=Leases(store=store, events=log, keys=before.keys, clock=utc_now, pause=time.sleep),
+            leases=ConversationLeases(store=store, events=log, keys=before.keys, clock=utc_now, pause=time.sleep),
             composer=made_with.composer,
             documents=made_with.documents,
             paid=made_with.paid,

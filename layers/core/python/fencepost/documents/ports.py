@@ -62,7 +62,7 @@ class DocumentArchive(Protocol):
         ...
 
 
-class DocumentLibrary(Protocol):
+class SiteDocuments(Protocol):
     """The documents that answers draw on."""
 
     def current(self, now: datetime) -> DocumentSet:
@@ -83,7 +83,7 @@ class SectionRanker(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ChunkVersionPlace:
     """Where a chunk stands in one version of its document: its ordinal, and its span in code points."""
 
     ordinal: int
@@ -91,7 +91,7 @@ class Place:
     end: int
 
 
-class Agenda(Protocol):
+class DueDocumentStore(Protocol):
     """Which documents wait for work, of all organisations: ids alone, for whoever then acts in each one's scope."""
 
     def due(self, now: datetime, limit: int) -> tuple[tuple[str, str], ...]:
@@ -104,7 +104,7 @@ class Agenda(Protocol):
         ...
 
 
-class CorpusStore(Protocol):
+class DocumentStore(Protocol):
     """Documents and their chunks. All methods raise `FencepostError` with `conversations_unavailable` on no answer."""
 
     def create(self, scope: Scope, document: Document) -> bool:
@@ -147,7 +147,7 @@ class CorpusStore(Protocol):
         """Remove rows of chunks."""
         ...
 
-    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, Place]) -> None:
+    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, ChunkVersionPlace]) -> None:
         """Write where each chunk of a version stands."""
         ...
 
@@ -161,6 +161,8 @@ class CorpusStore(Protocol):
         """Return, in one step, the documents and the chunks' rows of (document, chunk) pairs, without those gone."""
         ...
 
-    def places(self, scope: Scope, wanted: Sequence[tuple[str, int, str]]) -> Mapping[tuple[str, str], Place]:
+    def places(
+        self, scope: Scope, wanted: Sequence[tuple[str, int, str]]
+    ) -> Mapping[tuple[str, str], ChunkVersionPlace]:
         """Return, in one step, where the chunks of (document, version, chunk) stand."""
         ...

@@ -16,7 +16,7 @@ from fencepost.documents.schemas import (
     UploadRequest,
     document_body,
 )
-from fencepost.documents.service.documents import CorpusService
+from fencepost.documents.service.documents import DocumentService
 from fencepost.http.body import read_query, read_settings
 from fencepost.http.cursors import Cursors
 from fencepost.http.errors import InvalidFields
@@ -38,7 +38,7 @@ class DocumentRoutes:
         has_site: tells whether an organisation has a site of this id.
     """
 
-    service: CorpusService | None
+    service: DocumentService | None
     has_site: Callable[[str, str], bool]
     cursors: Cursors
     clock: Clock
@@ -100,7 +100,7 @@ class DocumentRoutes:
         document = service.refresh(scope, call.params["id"])
         return json_response("done", HTTPStatus.ACCEPTED, document_body(document).wire())
 
-    def _admitted(self, call: Call) -> tuple[Scope, CorpusService]:
+    def _admitted(self, call: Call) -> tuple[Scope, DocumentService]:
         scope = call.scope(Action.ADMINISTER)
         if self.service is None:
             raise FencepostError(ErrorCode.RETRIEVAL_DISABLED)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from fencepost.blobs.ports import UploadForm
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.ingestion import (
     MAX_DOCUMENT_BYTES,
     MAX_REFRESH_HOURS,
@@ -18,7 +18,7 @@ from fencepost.documents.domain.ingestion import (
     origin_at,
 )
 from fencepost.documents.service.documents import UPLOAD_KINDS, DocumentChanges, NewDocument
-from fencepost.http.body import Query, Settings
+from fencepost.http.body import AdminBody, Query
 from fencepost.http.schemas import DEFAULT_PAGE, Cursor, Limit, Sent, UploadBody, Whole, upload_body
 from fencepost.identity.domain.acl import Acl, Audience
 from fencepost.identity.domain.scope import ORG_ID, OrgRole
@@ -61,7 +61,7 @@ RefreshHours = Annotated[
 Text = Annotated[str, Field(min_length=1, pattern=r"\S", description="The document itself.")]
 
 
-class AclSettings(Settings):
+class AclSettings(AdminBody):
     """Who may read a document: everybody on its site, all members, members of a role, or users by their subjects."""
 
     audience: Literal["site", "organisation", "role", "users"] = "site"
@@ -82,7 +82,7 @@ class AclSettings(Settings):
         return Acl(audience=Audience(self.audience), role=role, users=tuple(dict.fromkeys(self.users)))
 
 
-class _Described(Settings):
+class _Described(AdminBody):
     """What all new documents have in common."""
 
     title: Title = ""
@@ -127,10 +127,10 @@ class DocumentRequest(_Described):
             refresh_hours=self.refresh_hours,
         )
 
-    def _origin(self) -> Origin:
+    def _origin(self) -> DocumentOrigin:
         if self.source is None:
-            return Origin.INLINE
-        return Origin(self.origin) if self.origin else origin_at(self.source)
+            return DocumentOrigin.INLINE
+        return DocumentOrigin(self.origin) if self.origin else origin_at(self.source)
 
 
 class UploadRequest(_Described):
@@ -144,7 +144,7 @@ class UploadRequest(_Described):
         return NewDocument(title=self.title, site=self.site, url=self.url, language=self.language, acl=self.acl.acl())
 
 
-class DocumentPatch(Settings):
+class DocumentPatch(AdminBody):
     """What is to be different. What is left out stays."""
 
     title: Title | None = None
@@ -187,7 +187,7 @@ class DocumentBody(Sent):
     title: str
     site: str
     kind: DocumentKind
-    origin: Origin
+    origin: DocumentOrigin
     acl: AclBody
     state: DocumentState
     url: str

@@ -29,7 +29,7 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
 
-class Settings(Body):
+class AdminBody(Body):
     """Something that an admin sets. A name that is unknown is refused: a mistyped setting must not stay unset."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
@@ -112,7 +112,7 @@ def _code(code: ErrorCode, fields: Mapping[str, ErrorCode], detail: ErrorDetails
 _MOST_NAMED: Final = 20
 
 
-def read_settings[S: Settings](request: Request, model: type[S], code: ErrorCode = ErrorCode.ADMIN_INPUT_INVALID) -> S:
+def read_settings[S: AdminBody](request: Request, model: type[S], code: ErrorCode = ErrorCode.ADMIN_INPUT_INVALID) -> S:
     """Read and validate a body of settings.
 
     Raises:

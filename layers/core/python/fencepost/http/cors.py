@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from fencepost.http.proxy import Headers, Outcome, Request
+from fencepost.http.proxy import Headers, Request, ResponseOutcome
 from fencepost.identity.domain.origins import Origin, parse_origin
 from fencepost.kernel.errors import ErrorCode
 
@@ -33,7 +33,7 @@ class CorsPolicy(Protocol):
         """Say whether the request may be served: no page made it, or an allowed one."""
         ...
 
-    def headers(self, request: Request, outcome: Outcome) -> dict[str, str]:
+    def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:
         """Return the headers of an answer to this request, by how it ended."""
         ...
 
@@ -48,7 +48,7 @@ class ListedOrigins:
         """Say whether no page made the request, or an allowed one."""
         return request.origin is None or self._is_allowed(request.origin, request.host)
 
-    def headers(self, request: Request, outcome: Outcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
+    def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
         """Echo an allowed origin. `Vary` stands on every answer, or a cache would serve one page's to another."""
         headers = {"Vary": "Origin"}
         if request.origin is not None and self.allows(request):
@@ -81,7 +81,7 @@ class SiteOrigins:
         origin = _parsed(request.origin)
         return origin is not None and (origin in self.listed or origin == _own(request.host) or origin in sites())
 
-    def headers(self, request: Request, outcome: Outcome) -> dict[str, str]:
+    def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:
         """Echo the origin, unless it was the reason to refuse."""
         headers = {"Vary": "Origin"}
         if request.origin is not None and self.allows(request) and outcome is not ErrorCode.ORIGIN_NOT_ALLOWED:
@@ -97,7 +97,7 @@ class AnyOrigin:
         """Say yes."""
         return True
 
-    def headers(self, request: Request, outcome: Outcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
+    def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
         """Answer `*`, whatever the origin."""
         return _grant(request, "*", _CHAT)
 

@@ -21,7 +21,7 @@ from fencepost.observability.domain.events import AuditRecord
 from fencepost.observability.ports import AuditTrail, RequestLog
 from fencepost.observability.service.trace import Trace
 
-type Route = Callable[[Request, Trace], Response]
+type EndpointRoute = Callable[[Request, Trace], Response]
 type Handler = Callable[[Mapping[str, Any], object], ProxyResponse]
 
 
@@ -33,7 +33,7 @@ class Endpoint:
         audit: None where nothing is counted, and so nothing audited: in the demo.
     """
 
-    route: Route
+    route: EndpointRoute
     cors: CorsPolicy
     log: RequestLog
     audit: AuditTrail | None

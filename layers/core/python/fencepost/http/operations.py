@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from fencepost.http.body import Query
 from fencepost.kernel.errors import ErrorCode
 
-type Answers = Mapping[HTTPStatus, type[BaseModel] | None]
+type OperationAnswers = Mapping[HTTPStatus, type[BaseModel] | None]
 
 ANY_REQUEST = (
     ErrorCode.REQUEST_REFUSED,
@@ -74,7 +74,7 @@ class Operation(NamedTuple):
     path: str
     name: str
     summary: str
-    answers: Answers
+    answers: OperationAnswers
     sends: type[BaseModel] | None = None
     query: type[Query] | None = None
     codes: tuple[ErrorCode, ...] = ()
@@ -97,16 +97,16 @@ class Operation(NamedTuple):
         return frozenset(own | (set() if self.public else {*WITH_TOKEN}))
 
 
-def ok(model: type[BaseModel]) -> Answers:
+def ok(model: type[BaseModel]) -> OperationAnswers:
     """Answer what was asked for."""
     return {HTTPStatus.OK: model}
 
 
-def created(model: type[BaseModel]) -> Answers:
+def created(model: type[BaseModel]) -> OperationAnswers:
     """Answer what was made."""
     return {HTTPStatus.CREATED: model}
 
 
-def accepted(model: type[BaseModel]) -> Answers:
+def accepted(model: type[BaseModel]) -> OperationAnswers:
     """Answer what goes on in the background."""
     return {HTTPStatus.ACCEPTED: model}

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypedDict
 from fencepost.kernel.errors import ErrorCode
 
 type Headers = Mapping[str, str]
-type Outcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
+type ResponseOutcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
 
 STANDING_HEADERS: Headers = MappingProxyType(
     {
@@ -116,13 +116,13 @@ def _path(event: Mapping[str, Any]) -> str:
 class Response:
     """One answer, and how the request ended."""
 
-    outcome: Outcome
+    outcome: ResponseOutcome
     status: int = HTTPStatus.OK
     headers: Headers = field(default_factory=dict)
     body: str = ""
 
 
-def json_response(outcome: Outcome, status: int, content: object, headers: Headers | None = None) -> Response:
+def json_response(outcome: ResponseOutcome, status: int, content: object, headers: Headers | None = None) -> Response:
     """Answer with JSON in pure ASCII, which no gateway, proxy or log on the way can misread."""
     typed = {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
     return Response(outcome, status, typed, json.dumps(content))

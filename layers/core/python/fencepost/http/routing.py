@@ -32,8 +32,7 @@ class Call:
     caller: Caller | None = None
     decide: Callable[[Caller, Action, Resource], Scope] = authorize
 
-    @property
-    def known(self) -> Caller:
+    def require_caller(self) -> Caller:
         """The caller of a route that is not public.
 
         Raises:
@@ -49,7 +48,7 @@ class Call:
         Raises:
             Denied: as if there were nothing.
         """
-        return self.decide(self.known, action, own(self.known))
+        return self.decide(self.require_caller(), action, own(self.require_caller()))
 
 
 class Route(NamedTuple):

@@ -33,7 +33,7 @@ from fencepost.kernel.ids import quoted
 
 SITES = "site#"
 MEMBERS = "member#"
-ROLL = "organisations"
+REGISTRY = "organisations"
 REMEMBERED = "remembered"
 """The index of conversations that have parts in the vector index, and the name of its partition key, which is the
 organisation's own partition: a session that is bound to the organisation may name it, and no other."""
@@ -105,6 +105,6 @@ def conversation_of(partition: str) -> tuple[str, str]:
     return unquote(match["owner"]), unquote(match["id"])
 
 
-def roll_row(org: str) -> Key:
+def registry_row(org: str) -> Key:
     """Return the key of the row that lists an organisation among all, in the directory's table."""
-    return key(ROLL, quoted(org))
+    return key(REGISTRY, quoted(org))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.jobs.domain.index_diff import Progress
+from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.kernel.paging import Page
 
 
-class OrganisationRoll(Protocol):
+class OrganisationRegistry(Protocol):
     """All organisations, by their ids, for work that goes round them; and whose turn it is.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
@@ -29,12 +29,12 @@ class OrganisationRoll(Protocol):
 
 
 class ReconcileStore(Protocol):
-    """How far the comparison of each organisation has come. Errors are those of `OrganisationRoll`."""
+    """How far the comparison of each organisation has come. Errors are those of `OrganisationRegistry`."""
 
-    def progress(self, scope: Scope) -> Progress:
+    def progress(self, scope: Scope) -> DiffProgress:
         """Return where it goes on; the beginning where it was not begun."""
         ...
 
-    def keep(self, scope: Scope, progress: Progress) -> None:
+    def keep(self, scope: Scope, progress: DiffProgress) -> None:
         """Remember where it goes on."""
         ...

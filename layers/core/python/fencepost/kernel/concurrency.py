@@ -8,10 +8,12 @@ from typing import Any, overload
 
 
 @overload
-def together[A, B](first: Callable[[], A], second: Callable[[], B], /) -> tuple[A, B]: ...
+def run_concurrently[A, B](first: Callable[[], A], second: Callable[[], B], /) -> tuple[A, B]: ...
 @overload
-def together[A, B, C](first: Callable[[], A], second: Callable[[], B], third: Callable[[], C], /) -> tuple[A, B, C]: ...
-def together(first: Callable[[], Any], /, *others: Callable[[], Any]) -> tuple[Any, ...]:
+def run_concurrently[A, B, C](
+    first: Callable[[], A], second: Callable[[], B], third: Callable[[], C], /
+) -> tuple[A, B, C]: ...
+def run_concurrently(first: Callable[[], Any], /, *others: Callable[[], Any]) -> tuple[Any, ...]:
     """Call all of them at once and return their results in this order, when the last one has ended.
 
     The first runs in the caller's own thread, each other in one of its own: a shared pool could be full of calls that
@@ -26,7 +28,7 @@ def together(first: Callable[[], Any], /, *others: Callable[[], Any]) -> tuple[A
     return own, *(call.result() for call in running)
 
 
-def started[T](call: Callable[[], T], /) -> Future[T]:
+def start_concurrently[T](call: Callable[[], T], /) -> Future[T]:
     """Make a call in a thread of its own and return at once. Nobody has to wait for its end."""
     pool = ThreadPoolExecutor(1)
     try:

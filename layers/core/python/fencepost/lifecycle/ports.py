@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
-from fencepost.conversations.domain.archives import Block
+from fencepost.conversations.domain.archives import ArchiveBlock
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.scope import Scope
 from fencepost.lifecycle.domain.bundle_check import AskedQuestion
@@ -32,15 +32,15 @@ class ArchiveStore(Protocol):
         """Return the messages that are rows, oldest first, after a `seq`."""
         ...
 
-    def blocks(self, scope: Scope, conversation_id: str) -> tuple[Block, ...]:
+    def blocks(self, scope: Scope, conversation_id: str) -> tuple[ArchiveBlock, ...]:
         """Return the blocks, oldest first."""
         ...
 
-    def read(self, scope: Scope, block: Block) -> tuple[Message, ...]:
+    def read(self, scope: Scope, block: ArchiveBlock) -> tuple[Message, ...]:
         """Return a block's messages, checked."""
         ...
 
-    def move(self, scope: Scope, conversation: Conversation, block: Block, messages: Sequence[Message]) -> bool:
+    def move(self, scope: Scope, conversation: Conversation, block: ArchiveBlock, messages: Sequence[Message]) -> bool:
         """Store a block's row and remove those of its messages, in one transaction.
 
         Args:
@@ -61,7 +61,7 @@ class ArchiveStore(Protocol):
         """Remove rows and what points to them."""
         ...
 
-    def drop_block(self, scope: Scope, conversation_id: str, block: Block) -> None:
+    def drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
         """Remove a block's row, and the ratings that its answers got since they moved."""
         ...
 

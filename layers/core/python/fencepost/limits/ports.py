@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.ledger import Closing, Lease, Reservation
+from fencepost.limits.domain.ledger import BlockLease, BlockSettlement, Reservation
 from fencepost.limits.domain.rates import RateLimits
 
 
@@ -59,7 +59,7 @@ class Ledger(Protocol):
 class BlockLedger(Ledger, Protocol):
     """A ledger that also gives out permits by the block (docs/adr/0005)."""
 
-    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
+    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> BlockLease:
         """Take up to so many permits with `amount` each: as many as still fit under both caps, at least one.
 
         Raises:
@@ -67,7 +67,7 @@ class BlockLedger(Ledger, Protocol):
         """
         ...
 
-    def close(self, lease: Lease, closing: Closing) -> None:
+    def close(self, lease: BlockLease, closing: BlockSettlement) -> None:
         """Give back what a lease did not use. Closing twice changes nothing.
 
         Raises:

@@ -11,12 +11,12 @@ from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import Page
-from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.domain.summary import Summary
 from fencepost.queue.domain import Job
 
 
-class PartStore(Protocol):
+class MessageChunkStore(Protocol):
     """What the index holds of a conversation's messages.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
@@ -24,18 +24,18 @@ class PartStore(Protocol):
 
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
-    ) -> tuple[PartRow, ...]:
+    ) -> tuple[MessageChunkRow, ...]:
         """Return the rows of parts of messages from `first` to `last`, both included, in their order."""
         ...
 
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
+    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
         """Write rows, all or some in their order; False where the conversation is gone, or another one by now.
 
         Refused as well are rows of messages that retention has hidden meanwhile: what is removed stays removed.
         """
         ...
 
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         """Remove rows."""
         ...
 
@@ -52,7 +52,7 @@ class RememberedConversations(Protocol):
         ...
 
 
-type PartPlace = tuple[str, int, int]
+type MessageChunkPlace = tuple[str, int, int]
 """Where a part stands: its conversation, the message's number, and which part of it."""
 
 
@@ -71,13 +71,13 @@ class HitRows:
     conversations: Mapping[str, Conversation]
     messages: Mapping[tuple[str, int], Message]
     apart: frozenset[tuple[str, int]]
-    parts: Mapping[PartPlace, PartRow]
+    parts: Mapping[MessageChunkPlace, MessageChunkRow]
 
 
 class MessageHits(Protocol):
     """Messages that hits lead to."""
 
-    def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
+    def hydrate(self, scope: Scope, wanted: Sequence[MessageChunkPlace]) -> HitRows:
         """Return, in one step, what there is of parts, of their messages and of their conversations.
 
         Raises:

@@ -45,26 +45,26 @@ class FactRoutes:
     def _listed(self, call: Call) -> Response:
         scope = call.scope(Action.READ)
         query = read_query(call.request, FactsQuery)
-        return self._answer(scope, call.known, query.site, superseded=query.state == "all")
+        return self._answer(scope, call.require_caller(), query.site, superseded=query.state == "all")
 
     def _rewrite(self, call: Call) -> Response:
         scope = call.scope(Action.WRITE)
         body = read_body(call.request, FactsRequest, ErrorCode.FACTS_INVALID)
-        self.service.rewrite(scope, call.known, _wanted(body.facts))
-        return self._answer(scope, call.known)
+        self.service.rewrite(scope, call.require_caller(), _wanted(body.facts))
+        return self._answer(scope, call.require_caller())
 
     def _approve(self, call: Call) -> Response:
         scope, fact_id = call.scope(Action.WRITE), call.params["id"]
         # The body may be left out: it only says what the fact takes the place of.
         sent = call.request.text
         body = read_body(call.request, ApproveFactRequest, ErrorCode.FACTS_INVALID) if sent else ApproveFactRequest()
-        self.service.approve(scope, call.known, fact_id, body.replaces)
-        return self._answer(scope, call.known)
+        self.service.approve(scope, call.require_caller(), fact_id, body.replaces)
+        return self._answer(scope, call.require_caller())
 
     def _delete(self, call: Call) -> Response:
         scope = call.scope(Action.ERASE)
         self.service.delete(scope, call.params["id"])
-        return self._answer(scope, call.known)
+        return self._answer(scope, call.require_caller())
 
     def _answer(self, scope: Scope, caller: Caller, site: str | None = None, *, superseded: bool = False) -> Response:
         facts = self.service.listed(scope, caller, site, superseded=superseded)

@@ -11,7 +11,7 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, Refused, dynamodb_client, number, store_errors, update
 from fencepost.kernel.aws.reading import get_row, utc_now
 from fencepost.kernel.aws.rows import attribute, from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.queue import rows as queue_rows
@@ -95,7 +95,7 @@ class DynamoDbJobStore(JobStore):
             return None
         key = queue_rows.work_row(scope, job.conversation, job.purpose)
         actions = {"conversation": self._same(scope, job, job.conversation), "work": self._take(key, job, lease)}
-        cancelled = transact_surely(self._client(), actions)
+        cancelled = transact_with_retry(self._client(), actions)
         if cancelled and "conversation" in cancelled.met:
             return None
         if cancelled:

@@ -21,7 +21,7 @@ WORK_SECONDS = 150
 
 
 @dataclass(slots=True)
-class Progress:
+class WorkProgress:
     """How far one kind of work on a conversation has come: the last `seq` that it is through with."""
 
     through: int
@@ -33,7 +33,7 @@ def new_lease(now: datetime) -> WorkLease:
 
 
 @contextmanager
-def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Progress | None]:
+def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[WorkProgress | None]:
     """Hold the lease of a job's work meanwhile.
 
     Nobody can tell a worker that died from one that is busy, and what either was asked for may have come too late for
@@ -50,7 +50,7 @@ def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Pr
     if through is None:
         yield None
         return
-    progress = Progress(through)
+    progress = WorkProgress(through)
     try:
         yield progress
     finally:

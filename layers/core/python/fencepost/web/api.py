@@ -13,7 +13,7 @@ from fencepost.http.proxy import Request, Response, is_json
 from fencepost.http.routing import Call, Route, Router
 from fencepost.identity.domain.scope import Action, Caller, DenialReason, Denied, Resource, Scope, authorize
 from fencepost.identity.service import SiteService
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.limits.domain.addresses import client_address
 from fencepost.limits.service.address_guard import AddressGuard
@@ -72,7 +72,7 @@ class Api:
         if route.public:
             self._count(request, trace, route)
             return None
-        _, caller = together(
+        _, caller = run_concurrently(
             lambda: self._count(request, trace, route), lambda: self._authenticate(request, trace, route)
         )
         if not self.origins.serves(request, lambda: self.sites.origins_for(caller)):

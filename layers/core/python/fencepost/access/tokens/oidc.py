@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, override
 
-from fencepost.access.ports import KeySetFetcher, MemberTokens, Subject
+from fencepost.access.ports import KeySetFetcher, MemberTokens, TokenSubject
 from fencepost.access.tokens.jwts import check_times, read_header, verified_claims
 from fencepost.identity.domain.scope import ORG_ID
 from fencepost.kernel.errors import DocumentsUnreachable, ErrorCode, FencepostError
@@ -124,7 +124,7 @@ class OidcTokens(MemberTokens):
         self._org_claim = org_claim
 
     @override
-    def read(self, token: str, now: datetime) -> Subject:
+    def read(self, token: str, now: datetime) -> TokenSubject:
         header = read_header(token)
         # Before the provider is asked for a key: what cannot be valid costs nothing.
         if not (self._issuer and self._audience) or header.algorithm not in ALGORITHMS or not header.key_id:
@@ -138,11 +138,11 @@ class OidcTokens(MemberTokens):
         check_times(claims, now)
         return self._subject(claims)
 
-    def _subject(self, claims: Mapping[str, Any]) -> Subject:
+    def _subject(self, claims: Mapping[str, Any]) -> TokenSubject:
         user, org = claims["sub"], claims.get(self._org_claim)
         if not isinstance(user, str) or not _SUBJECT.fullmatch(user):
             raise FencepostError(ErrorCode.TOKEN_INVALID)
-        return Subject(user, org if isinstance(org, str) and ORG_ID.fullmatch(org) else None)
+        return TokenSubject(user, org if isinstance(org, str) and ORG_ID.fullmatch(org) else None)
 
 
 def _usable(key_set: Mapping[str, Any]) -> dict[str, PyJWK]:

@@ -26,7 +26,7 @@ class DamagedBlock(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ArchiveBlock:
     """A run of archived messages, complete with what had stood outside their rows.
 
     Attributes:
@@ -48,7 +48,7 @@ def pack(messages: Sequence[Message]) -> bytes:
     return gzip.compress(b"".join(map(to_line, messages)), compresslevel=_LEVEL, mtime=0)
 
 
-def unpack(block: Block, content: bytes) -> tuple[Message, ...]:
+def unpack(block: ArchiveBlock, content: bytes) -> tuple[Message, ...]:
     """Return a block's messages.
 
     Raises:
@@ -66,9 +66,9 @@ def unpack(block: Block, content: bytes) -> tuple[Message, ...]:
     return messages
 
 
-def describe(name: str, content: bytes, messages: Sequence[Message]) -> Block:
+def describe(name: str, content: bytes, messages: Sequence[Message]) -> ArchiveBlock:
     """Return what is kept in the table of a block."""
-    return Block(
+    return ArchiveBlock(
         first_seq=messages[0].seq,
         last_seq=messages[-1].seq,
         object=name,

@@ -22,7 +22,7 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, Item, Refused, dynamodb_client, update
 from fencepost.kernel.aws.reading import READ_AT_ONCE, batch_rows, get_row, is_past, utc_now
 from fencepost.kernel.aws.rows import from_item, timestamp
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import Clock
@@ -96,7 +96,7 @@ class DynamoDbConversations(ConversationStore):
             return False
         row = _rated(self._table, conversations_keys.message_row(scope, pointer.conversation_id, entry.seq), rating)
         row["ConditionExpression"] = "attribute_exists(pk)"
-        if transact_surely(self._client(), {"row": {"Update": row}}) is None:
+        if transact_with_retry(self._client(), {"row": {"Update": row}}) is None:
             return True
         return self._rate_archived(scope, pointer.conversation_id, entry.seq, rating)
 
@@ -133,7 +133,7 @@ class DynamoDbConversations(ConversationStore):
             "conversation": {"ConditionCheck": there},
             "rating": {"Update": rated},
         }
-        return transact_surely(self._client(), writes) is None
+        return transact_with_retry(self._client(), writes) is None
 
     def _row(self, key: aws_keys.Key) -> Item | None:
         return get_row(self._client(), self._table, key)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fencepost.blobs.ports import BlobStore
-from fencepost.conversations.domain.archives import Block, DamagedBlock, unpack
+from fencepost.conversations.domain.archives import ArchiveBlock, DamagedBlock, unpack
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
@@ -33,13 +33,13 @@ class ArchivedMessages:
         self._blobs = blobs
         self._client = client
 
-    def blocks(self, scope: Scope, conversation_id: str) -> tuple[Block, ...]:
+    def blocks(self, scope: Scope, conversation_id: str) -> tuple[ArchiveBlock, ...]:
         """Return the blocks of a conversation, oldest first."""
         partition = keys.conversation(scope, conversation_id)
         items = items_between(self._client(), self._table, partition, "block#", "block$")
-        return tuple(from_item(Block, item) for item in items)
+        return tuple(from_item(ArchiveBlock, item) for item in items)
 
-    def block_messages(self, scope: Scope, block: Block) -> tuple[Message, ...]:
+    def block_messages(self, scope: Scope, block: ArchiveBlock) -> tuple[Message, ...]:
         """Return the messages of a block, checked against its digest.
 
         Raises:
@@ -69,7 +69,7 @@ class ArchivedMessages:
         return tuple(found[:limit])
 
     def _wanted(
-        self, scope: Scope, block: Block, kept_from: int, after: int | None, *, newest_first: bool
+        self, scope: Scope, block: ArchiveBlock, kept_from: int, after: int | None, *, newest_first: bool
     ) -> list[Message]:
         messages = [message for message in self.block_messages(scope, block) if message.seq >= kept_from]
         if newest_first:
@@ -77,7 +77,7 @@ class ArchivedMessages:
         return [message for message in messages if message.seq > (after or 0)]
 
 
-def _reaches(block: Block, kept_from: int, after: int | None, *, newest_first: bool) -> bool:
+def _reaches(block: ArchiveBlock, kept_from: int, after: int | None, *, newest_first: bool) -> bool:
     if block.last_seq < kept_from:
         return False
     if after is None:

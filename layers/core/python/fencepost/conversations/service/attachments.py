@@ -22,7 +22,7 @@ from fencepost.conversations.domain.attachments import (
 )
 from fencepost.conversations.ports import AttachmentStore, TextExtractor
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
@@ -113,7 +113,7 @@ class AttachmentService:
             return ()
         if len(ids) > MAX_ATTACHMENTS or len(set(ids)) < len(ids):
             raise FencepostError(ErrorCode.ATTACHMENTS_INVALID)
-        found, texts = together(lambda: self.store.get(scope, ids), lambda: self._stored(scope, ids))
+        found, texts = run_concurrently(lambda: self.store.get(scope, ids), lambda: self._stored(scope, ids))
         return tuple(_attached(found.get(one), text) for one, text in zip(ids, texts, strict=True))
 
     def run(self, scope: Scope, job: Job) -> None:

@@ -18,7 +18,7 @@ class DocumentKind(StrEnum):
     PDF = "pdf"
 
 
-class Origin(StrEnum):
+class DocumentOrigin(StrEnum):
     """Where a document comes from."""
 
     INLINE = "inline"
@@ -68,7 +68,7 @@ class Document:
     site: str
     title: str
     kind: DocumentKind
-    origin: Origin
+    origin: DocumentOrigin
     acl: Acl
     state: DocumentState
     created_at: datetime
@@ -92,7 +92,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Chunk:
     """A chunk of a text, as the chunker cuts it. The spans of all pieces tile the text.
 
     Attributes:

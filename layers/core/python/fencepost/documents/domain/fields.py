@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from fencepost.documents.domain.documents import ChunkRow, Piece
+from fencepost.documents.domain.documents import Chunk, ChunkRow
 from fencepost.retrieval.domain.ranking.fields import Fields
 
 _BETWEEN = " › "
@@ -14,7 +14,7 @@ _NO_WORDS = re.compile(r"[\W_]+")
 _NO_SUBJECTS = frozenset(["doc", "docs", "documentation", "en", "www", "index"])
 
 
-def document_fields(title: str, chunk: Piece | ChunkRow, url: str = "") -> Fields:
+def document_fields(title: str, chunk: Chunk | ChunkRow, url: str = "") -> Fields:
     """Return the fields of a document's chunk: the title, the headings and the address's words are its context."""
     place = _BETWEEN.join(filter(None, (address_words(url), heading(title, chunk.breadcrumb))))
     own = f"{chunk.lead}{chunk.text}".strip()

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState, Origin, Piece
+from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentOrigin, DocumentState
 
 MAX_DOCUMENT_BYTES: Final = 20_000_000
 """Of a document as it is uploaded or fetched."""
@@ -43,15 +43,15 @@ def due_at(document: Document) -> datetime | None:
     return None
 
 
-def origin_at(address: str) -> Origin:
+def origin_at(address: str) -> DocumentOrigin:
     """Return what stands at an address, as its path tells."""
     path = urlsplit(address).path
     if path.endswith("llms-full.txt"):
-        return Origin.LLMS_FULL
-    return Origin.SITEMAP if path.endswith(".xml") else Origin.PAGE
+        return DocumentOrigin.LLMS_FULL
+    return DocumentOrigin.SITEMAP if path.endswith(".xml") else DocumentOrigin.PAGE
 
 
-class Fate(Enum):
+class ChunkAction(Enum):
     """What a row is to a version that is being built. Whoever reads the version before sees none of it."""
 
     KEPT = auto()
@@ -66,15 +66,15 @@ class Fate(Enum):
     """It vanished with an earlier version, and is still there."""
 
 
-def fate(row: ChunkRow, document: Document, pieces: Mapping[str, Piece]) -> Fate:
+def chunk_action(row: ChunkRow, document: Document, pieces: Mapping[str, Chunk]) -> ChunkAction:
     """Return what becomes of a row in a document's next version, which is made of these pieces."""
     if row.until is not None and row.until <= document.version:
-        return Fate.LEFT_OVER
+        return ChunkAction.LEFT_OVER
     if row.id in pieces:
-        return Fate.KEPT if row.until is None else Fate.RETURNED
+        return ChunkAction.KEPT if row.until is None else ChunkAction.RETURNED
     if row.since > document.version:
-        return Fate.STRAY
-    return Fate.VANISHES if row.until is None else Fate.VANISHING
+        return ChunkAction.STRAY
+    return ChunkAction.VANISHES if row.until is None else ChunkAction.VANISHING
 
 
 def is_left_over(row: ChunkRow, document: Document) -> bool:

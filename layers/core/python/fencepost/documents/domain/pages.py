@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import Line
+from fencepost.kernel.text.markdown import MarkdownLine
 
 MAX_PAGES = 5_000
 """Up to so many, each page of a file is one; beyond, those shorter than `ROOMY_LINES` are joined with the next."""
@@ -73,7 +73,7 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Page:
+class SitePage:
     """One page of the file: the line it begins at, its title and address where known, and the headings in it."""
 
     index: int
@@ -96,13 +96,13 @@ class Page:
             self.target = self.target or _page_part(mark)
 
 
-def find_pages(lines: list[Line]) -> list[Page]:
+def find_pages(lines: list[MarkdownLine]) -> list[SitePage]:
     """Return the pages in order; the first begins at line 0 and each ends where the next begins."""
-    pages = [Page(0, top=next((index for index, line in enumerate(lines) if not line.blank), 0))]
+    pages = [SitePage(0, top=next((index for index, line in enumerate(lines) if not line.blank), 0))]
     marks = list(_marks(lines))
     for mark, following in zip_longest(marks, marks[1:]):
         if _begins_page(mark, pages[-1], following, lines) and _has_room(pages, mark):
-            pages.append(Page(mark.index, top=mark.top))
+            pages.append(SitePage(mark.index, top=mark.top))
             pages[-1].take(mark)
         elif mark.level >= 0 or pages[-1].is_top(mark):
             pages[-1].take(mark)
@@ -110,12 +110,12 @@ def find_pages(lines: list[Line]) -> list[Page]:
     return pages
 
 
-def _has_room(pages: list[Page], mark: Mark) -> bool:
+def _has_room(pages: list[SitePage], mark: Mark) -> bool:
     """Whether one page more keeps their number in bounds: a file of nothing but titles could have a page a line."""
     return len(pages) < MAX_PAGES or mark.index - pages[-1].index >= ROOMY_LINES
 
 
-def _begins_page(mark: Mark, page: Page, following: Mark | None, lines: list[Line]) -> bool:
+def _begins_page(mark: Mark, page: SitePage, following: Mark | None, lines: list[MarkdownLine]) -> bool:
     if mark.level < 0:
         return _introduces(mark, page, following, lines)
     introduced = page.is_top(mark) and not (page.title and (page.headings or mark.level == 0))
@@ -124,7 +124,7 @@ def _begins_page(mark: Mark, page: Page, following: Mark | None, lines: list[Lin
     return mark.level <= 1 or (mark.after_rule and not page.target and mark.level <= _PAGE_LEVEL)
 
 
-def _introduces(mark: Mark, page: Page, following: Mark | None, lines: list[Line]) -> bool:
+def _introduces(mark: Mark, page: SitePage, following: Mark | None, lines: list[MarkdownLine]) -> bool:
     """Whether a lone address belongs to the heading below it rather than to the page it stands in."""
     if page.is_top(mark) and not page.target and _only_blank(lines, page.top + 1, mark.index):
         return False
@@ -135,7 +135,7 @@ def _introduces(mark: Mark, page: Page, following: Mark | None, lines: list[Line
     )
 
 
-def _is_anchor_in(mark: Mark, page: Page) -> bool:
+def _is_anchor_in(mark: Mark, page: SitePage) -> bool:
     """Whether a heading links to a place on this very page."""
     address, hash_mark, _ = mark.target.partition("#")
     return bool(hash_mark) and (address in ("", page.target) or (not page.target and mark.anchor and page.is_top(mark)))
@@ -147,11 +147,11 @@ def _page_part(mark: Mark) -> str:
     return address if hash_mark or mark.level <= 1 else ""
 
 
-def _only_blank(lines: list[Line], start: int, end: int) -> bool:
+def _only_blank(lines: list[MarkdownLine], start: int, end: int) -> bool:
     return all(lines[index].blank for index in range(start, end))
 
 
-def _marks(lines: list[Line]) -> Iterator[Mark]:
+def _marks(lines: list[MarkdownLine]) -> Iterator[Mark]:
     index, after_rule = 0, False
     while index < len(lines):
         line = lines[index]
@@ -162,7 +162,7 @@ def _marks(lines: list[Line]) -> Iterator[Mark]:
         index = mark.top + 1 if mark else index + 1
 
 
-def _mark(lines: list[Line], index: int, *, after_rule: bool) -> Mark | None:
+def _mark(lines: list[MarkdownLine], index: int, *, after_rule: bool) -> Mark | None:
     line = lines[index]
     if line.level:
         return _heading(lines, index, after_rule=after_rule)
@@ -173,7 +173,7 @@ def _mark(lines: list[Line], index: int, *, after_rule: bool) -> Mark | None:
     return _address_line(line, index)
 
 
-def _heading(lines: list[Line], index: int, *, after_rule: bool) -> Mark:
+def _heading(lines: list[MarkdownLine], index: int, *, after_rule: bool) -> Mark:
     heading, level = lines[index].heading, lines[index].level
     if match := _BARE.match(heading):
         return Mark(index, 0, "", match[1] or match[2], index)
@@ -185,14 +185,14 @@ def _heading(lines: list[Line], index: int, *, after_rule: bool) -> Mark:
     return Mark(index, level, plain_text(heading), target, index, after_rule, anchor)
 
 
-def _anchor_below(lines: list[Line], index: int) -> re.Match[str] | None:
+def _anchor_below(lines: list[MarkdownLine], index: int) -> re.Match[str] | None:
     for line in lines[index + 1 : index + 3]:
         if not line.blank:
             return _ANCHOR_LINE.match(line.text)
     return None
 
 
-def _front_matter(lines: list[Line], index: int) -> Mark | None:
+def _front_matter(lines: list[MarkdownLine], index: int) -> Mark | None:
     if not _DASHES.match(lines[index].text):
         return None
     body: list[str] = []
@@ -220,12 +220,12 @@ def _page_tag(attributes: str, index: int) -> Mark:
     return Mark(index, 0, plain_text(found.get("title", found.get("name", ""))), next(targets, ""), index)
 
 
-def _address_line(line: Line, index: int) -> Mark | None:
+def _address_line(line: MarkdownLine, index: int) -> Mark | None:
     match = _ADDRESS_LINE.match(line.text.lstrip(_DECORATION))
     return Mark(index, -1, "", match[1], index) if match else None
 
 
-def _take_addresses_from_index(pages: list[Page], lines: list[Line]) -> None:
+def _take_addresses_from_index(pages: list[SitePage], lines: list[MarkdownLine]) -> None:
     """Give pages without an address the one under which an index at the top of the file lists their title."""
     end = next((page.index for page in pages if page.index > 0), 0)
     known: dict[str, deque[str]] = {}

@@ -12,9 +12,9 @@ from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.documents.domain.pages import Mark, Page, find_pages
+from fencepost.documents.domain.pages import Mark, SitePage, find_pages
 from fencepost.kernel.text.links import page_address, site_base, web_address
-from fencepost.kernel.text.markdown import Line, scan
+from fencepost.kernel.text.markdown import MarkdownLine, scan
 from fencepost.prompting.domain.section import Section
 
 MAX_SECTION_BYTES = 4_000
@@ -75,7 +75,7 @@ def split_document(raw: str, site_url: str) -> DocumentSet:
     return DocumentSet(tuple(sections), digest)
 
 
-def _page_sections(parts: list[_Part], lines: list[Line], place: _Place) -> Iterator[Section]:
+def _page_sections(parts: list[_Part], lines: list[MarkdownLine], place: _Place) -> Iterator[Section]:
     for part in _grown(parts):
         url = _part_address(part, place)
         for piece, text in enumerate(_pieces(lines[part.start : part.end]), start=1):
@@ -83,7 +83,7 @@ def _page_sections(parts: list[_Part], lines: list[Line], place: _Place) -> Iter
             yield Section(identifier, part.title or place.name, url, text)
 
 
-def _parts(page: Page, lines: list[Line], end: int) -> list[_Part]:
+def _parts(page: SitePage, lines: list[MarkdownLine], end: int) -> list[_Part]:
     """Cut a page at its headings; what stands above the first belongs to it if that is the page's title."""
     headings = list(page.headings)
     if not headings or headings[0].title != page.title:
@@ -121,7 +121,7 @@ def _joined(first: _Part, second: _Part) -> _Part:
     return _Part(first.number, shown.title, shown.target, first.start, second.end, first.size + second.size)
 
 
-def _pieces(lines: list[Line]) -> Iterator[str]:
+def _pieces(lines: list[MarkdownLine]) -> Iterator[str]:
     """Yield the text of the lines in pieces of at most `MAX_SECTION_BYTES`."""
     pending: list[str] = []
     size = 0
@@ -136,7 +136,7 @@ def _pieces(lines: list[Line]) -> Iterator[str]:
         yield "".join(pending)
 
 
-def _small_blocks(lines: list[Line]) -> Iterator[str]:
+def _small_blocks(lines: list[MarkdownLine]) -> Iterator[str]:
     """Yield blocks, those beyond the bound by the line, and lines beyond it cut hard."""
     for block in _blocks(lines):
         text = "".join(line.text for line in block)
@@ -147,9 +147,9 @@ def _small_blocks(lines: list[Line]) -> Iterator[str]:
                 yield from _cut(line.text)
 
 
-def _blocks(lines: list[Line]) -> Iterator[list[Line]]:
+def _blocks(lines: list[MarkdownLine]) -> Iterator[list[MarkdownLine]]:
     """Yield runs of lines that end with blank ones, whole code blocks among them; a heading stays with what follows."""
-    block: list[Line] = []
+    block: list[MarkdownLine] = []
     for line in lines:
         if block and block[-1].blank and not line.blank and not block[-1].code and not _only_heading(block):
             yield block
@@ -159,7 +159,7 @@ def _blocks(lines: list[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def _only_heading(block: list[Line]) -> bool:
+def _only_heading(block: list[MarkdownLine]) -> bool:
     return all(line.level or line.blank for line in block)
 
 
@@ -183,7 +183,7 @@ def _part_address(part: _Part, place: _Place) -> str:
     return own or place.address or place.base
 
 
-def _page_slug(page: Page, address: str | None, base: str) -> str:
+def _page_slug(page: SitePage, address: str | None, base: str) -> str:
     if address:
         path = unquote(urlsplit(page_address(address)).path)
         return _slug(path.removeprefix(urlsplit(base).path)) or "index"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, cast, override
 
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
-from fencepost.documents.ports import Agenda, CorpusStore, Place
+from fencepost.documents.ports import ChunkVersionPlace, DocumentStore, DueDocumentStore
 from fencepost.documents.rows import keys
 from fencepost.documents.rows.documents import (
     DIGEST,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef, QueryInputTypeDef
 
 
-class DynamoDbCorpus(OneTable, CorpusStore):
-    """Implements `fencepost.documents.ports.CorpusStore` in the corpus' table."""
+class DynamoDbDocuments(OneTable, DocumentStore):
+    """Implements `fencepost.documents.ports.DocumentStore` in the corpus' table."""
 
     @override
     def create(self, scope: Scope, document: Document) -> bool:
@@ -132,7 +132,7 @@ class DynamoDbCorpus(OneTable, CorpusStore):
         delete_rows(self._client(), self._table, (keys.chunk_row(scope, document_id, one) for one in chunk_ids))
 
     @override
-    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, Place]) -> None:
+    def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, ChunkVersionPlace]) -> None:
         """Chunks are spread over sixteen rows by their ids' first digit."""
         rows = [
             keys.places_row(scope, document_id, version, digit)
@@ -159,7 +159,9 @@ class DynamoDbCorpus(OneTable, CorpusStore):
         return {document.id: document for document in found}, {(row.document, row.id): row for row in rows}
 
     @override
-    def places(self, scope: Scope, wanted: Sequence[tuple[str, int, str]]) -> Mapping[tuple[str, str], Place]:
+    def places(
+        self, scope: Scope, wanted: Sequence[tuple[str, int, str]]
+    ) -> Mapping[tuple[str, str], ChunkVersionPlace]:
         rows = {_identity(keys.places_row(scope, *one)): keys.places_row(scope, *one) for one in wanted}
         items = read_rows(self._client(), self._table, list(rows.values()))
         found = {_identity(item): read_places(item) for item in items}
@@ -209,8 +211,9 @@ class DynamoDbCorpus(OneTable, CorpusStore):
             yield from page["Items"]
 
 
-class DynamoDbAgenda(OneTable, Agenda):
-    """Implements `fencepost.documents.ports.Agenda` in the corpus' table, of which its role needs an index alone.
+class DynamoDbDueDocuments(OneTable, DueDocumentStore):
+    """Implements `fencepost.documents.ports.DueDocumentStore` in the corpus' table, of which its role needs an index
+    alone.
 
     What that tells may be seconds old; who acts on it reads the row.
     """

@@ -129,7 +129,7 @@ def checked_addresses(target: Target, resolver: Resolver, *, allow_loopback: boo
     return addresses
 
 
-class Line:
+class RequestLine:
     """The one socket that is open for a fetch, so that another thread can cut it when time is up."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class Line:
 class PinnedConnection(HTTPConnection):
     """A connection to one of the given addresses; the host name serves the `Host` header and TLS only."""
 
-    def __init__(self, target: Target, addresses: Sequence[str], network: Network, line: Line) -> None:
+    def __init__(self, target: Target, addresses: Sequence[str], network: Network, line: RequestLine) -> None:
         super().__init__(target.host, target.port)
         self.default_port = _PORTS[target.scheme]
         self._is_secure = target.scheme == "https"

@@ -19,7 +19,7 @@ from socket import gaierror
 from fencepost import __version__
 from fencepost.documents.domain.networks import names_this_machine
 from fencepost.documents.fetching import pinned_http
-from fencepost.documents.fetching.pinned_http import DEFAULT_NETWORK, Line, Network, PinnedConnection, Target
+from fencepost.documents.fetching.pinned_http import DEFAULT_NETWORK, Network, PinnedConnection, RequestLine, Target
 from fencepost.documents.readers.text_body import TEXT_TYPES, read_text
 from fencepost.kernel.errors import DocumentsUnreachable
 from fencepost.kernel.ports import RawDocument, Validators
@@ -121,7 +121,7 @@ class WebDocumentFetcher:
         Raises:
             DocumentsUnreachable: with one of the reasons above.
         """
-        line = Line()
+        line = RequestLine()
         work = self._start(url, _clean_validators(known.etag, known.last_modified), line)
         try:
             return work.result(self._network.timeouts.total)
@@ -129,14 +129,14 @@ class WebDocumentFetcher:
             line.cut()
             raise DocumentsUnreachable("timeout") from None
 
-    def _start(self, url: str, known: Validators, line: Line) -> Future[RawDocument | None]:
+    def _start(self, url: str, known: Validators, line: RequestLine) -> Future[RawDocument | None]:
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="documents")
         try:
             return worker.submit(self._fetch, url, known, line)
         finally:
             worker.shutdown(wait=False)
 
-    def _fetch(self, url: str, known: Validators, line: Line) -> RawDocument | None:
+    def _fetch(self, url: str, known: Validators, line: RequestLine) -> RawDocument | None:
         hop = self._hop(url, allow_loopback=self._allow_loopback)
         for _ in range(MAX_REDIRECTS + 1):
             with (
@@ -157,7 +157,7 @@ class WebDocumentFetcher:
         url = pinned_http.redirected(hop.url, response.getheader("Location"))
         return self._hop(url, allow_loopback=hop.allow_loopback)
 
-    def _connect(self, hop: _Hop, line: Line) -> PinnedConnection:
+    def _connect(self, hop: _Hop, line: RequestLine) -> PinnedConnection:
         resolver = self._network.resolver
         addresses = pinned_http.checked_addresses(hop.target, resolver, allow_loopback=hop.allow_loopback)
         return PinnedConnection(hop.target, addresses, self._network, line)

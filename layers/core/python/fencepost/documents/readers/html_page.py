@@ -22,7 +22,7 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
 _MAIN: Final = ("main", "[role=main]", "article")
 
 
-class Page(NamedTuple):
+class HtmlPage(NamedTuple):
     """A page: its Markdown, its title as plain text, and its language (BCP 47); empty where it names none."""
 
     text: str
@@ -30,7 +30,7 @@ class Page(NamedTuple):
     language: str
 
 
-def read_page(html: str) -> Page:
+def read_page(html: str) -> HtmlPage:
     """Return what is to be read on a page: of its main part where it names one, without navigation and what is hidden.
 
     Headings, lists, quotations, tables, code and links keep their structure; emphasis and pictures do not, but for
@@ -38,7 +38,7 @@ def read_page(html: str) -> Page:
     """
     document = LexborHTMLParser(html)
     text = next((written for root in _roots(document) if (written := _markdown(root))), "")
-    return Page(text, _title(document), _language(document))
+    return HtmlPage(text, _title(document), _language(document))
 
 
 def _roots(document: LexborHTMLParser) -> Iterator[LexborNode]:

@@ -33,7 +33,7 @@ _STRUCTURE: Final = re.compile(r"(?=#{1,6}\s|`{3}|~{3}|-{3}|={3}|\*{3}|_{3}|\||>
 _BACKTICKS: Final = re.compile(r"`{3,}")
 _BREAK: Final = "\x00"
 
-type Attributes = Mapping[str, str | None]
+type ElementAttributes = Mapping[str, str | None]
 
 
 class MarkdownWriter:
@@ -61,7 +61,7 @@ class MarkdownWriter:
         """Add words to the block that is open."""
         self._words.append(legible(words.replace(_BREAK, "")))
 
-    def open(self, tag: str, attributes: Attributes) -> None:
+    def open(self, tag: str, attributes: ElementAttributes) -> None:
         """Begin an element."""
         if tag in _INLINE:
             self._open_inline(tag, attributes)
@@ -72,7 +72,7 @@ class MarkdownWriter:
         if self._pre and (match := _LANGUAGE.search(attributes.get("class") or "")):
             self._language = match[1]
 
-    def close(self, tag: str, attributes: Attributes) -> None:
+    def close(self, tag: str, attributes: ElementAttributes) -> None:
         """End an element."""
         if tag in _INLINE:
             self._close_inline(tag, attributes)
@@ -83,7 +83,7 @@ class MarkdownWriter:
         elif tag in _BLOCKS:
             self._close_block(tag)
 
-    def _open_inline(self, tag: str, attributes: Attributes) -> None:
+    def _open_inline(self, tag: str, attributes: ElementAttributes) -> None:
         match tag:
             case "br":
                 self._words.append("\n" if self._pre else _BREAK)
@@ -94,7 +94,7 @@ class MarkdownWriter:
             case _:
                 self._words.append("" if self._pre else "`")
 
-    def _close_inline(self, tag: str, attributes: Attributes) -> None:
+    def _close_inline(self, tag: str, attributes: ElementAttributes) -> None:
         if tag in _CODE:
             self._words.append("" if self._pre else "`")
         elif tag == "a" and self._links:

@@ -15,7 +15,7 @@ from fencepost.documents.readers.bounded_child import ChildFailed, ChildTooLarge
 from fencepost.documents.readers.text_body import codec_of
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import Line, scan
+from fencepost.kernel.text.markdown import MarkdownLine, scan
 from fencepost.kernel.text.normal import legible, normalise
 
 MAX_HTML_BYTES: Final = 5_000_000
@@ -162,7 +162,7 @@ def _tidy(text: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def _title(lines: list[Line]) -> str:
+def _title(lines: list[MarkdownLine]) -> str:
     """Return the first heading near the top, or the first line that says something."""
     first = lines[:_TITLE_LINES]
     named = next((line.heading for line in first if line.level), "")

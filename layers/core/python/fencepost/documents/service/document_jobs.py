@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from fencepost.documents.domain.documents import Document
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
@@ -29,7 +29,7 @@ def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock)
 
 
 @contextmanager
-def working(store: CorpusStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
+def working(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
     """Hold the lease of work on a document meanwhile.
 
     Raises:
@@ -46,7 +46,7 @@ def working(store: CorpusStore, scope: Scope, document_id: str, clock: Clock) ->
             store.end(scope, document_id, lease)
 
 
-def changed(store: CorpusStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
+def changed(store: DocumentStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
     """Write a document's row in place of what it was, and return it with the time of its change.
 
     Raises:

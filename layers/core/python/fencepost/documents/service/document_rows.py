@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fencepost.documents.domain.documents import ChunkRow
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
 from fencepost.retrieval.ports import Stored, VectorIndex
@@ -20,7 +20,7 @@ PAGE: Final = 200
 class DocumentRows:
     """Reads and removes them. Errors are those of the two ports."""
 
-    store: CorpusStore
+    store: DocumentStore
     index: VectorIndex
 
     def pages(self, scope: Scope, document_id: str) -> Iterator[Sequence[ChunkRow]]:

@@ -11,9 +11,9 @@ from typing import Final
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore, UploadForm
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.acl import Acl
 from fencepost.identity.domain.scope import Scope
@@ -49,7 +49,7 @@ class NewDocument:
     source: str = ""
     language: str = ""
     kind: DocumentKind = DocumentKind.MARKDOWN
-    origin: Origin = Origin.INLINE
+    origin: DocumentOrigin = DocumentOrigin.INLINE
     acl: Acl = _FOR_ITS_SITE
     refresh_hours: int = 0
 
@@ -77,10 +77,10 @@ class DocumentChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusService:
+class DocumentService:
     """An organisation's documents. Every method asks for a scope of the action `administer`."""
 
-    store: CorpusStore
+    store: DocumentStore
     blobs: BlobStore
     queue: JobQueue
     clock: Clock
@@ -121,7 +121,7 @@ class CorpusService:
             raise FencepostError(ErrorCode.DOCUMENT_TYPE_UNSUPPORTED)
         if size > MAX_DOCUMENT_BYTES:
             raise FencepostError(ErrorCode.DOCUMENT_TOO_LARGE)
-        uploaded = replace(new, kind=kind, origin=Origin.UPLOAD)
+        uploaded = replace(new, kind=kind, origin=DocumentOrigin.UPLOAD)
         document = self._new(scope, uploaded, DocumentState.AWAITED)
         self._create(scope, document)
         name = objects.document_upload(document.id)
@@ -168,7 +168,7 @@ class CorpusService:
         """
         document = self.get(scope, document_id)
         if content is not None:
-            if document.origin is not Origin.INLINE:
+            if document.origin is not DocumentOrigin.INLINE:
                 raise FencepostError(ErrorCode.DOCUMENT_INVALID)
             self.blobs.put(scope, objects.document_given(document_id), content, _TEXT)
         after = self._changed(scope, document_id, lambda known: _queued(known, changes.of(known), content))
@@ -226,7 +226,7 @@ class CorpusService:
 def _queued(before: Document, after: Document, content: bytes | None) -> Document:
     """Have a document read again where its entries in the index are other ones by now."""
     said = [(each.title, each.language, each.acl) for each in (before, after)]
-    sitemap = after.origin is Origin.SITEMAP and before != after
+    sitemap = after.origin is DocumentOrigin.SITEMAP and before != after
     if before.state is DocumentState.AWAITED or not (content is not None or said[0] != said[1] or sitemap):
         return after
     return replace(after, state=DocumentState.QUEUED)

@@ -9,13 +9,13 @@ from typing import Final
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Document, DocumentState, Origin
+from fencepost.documents.domain.documents import Document, DocumentOrigin, DocumentState
 from fencepost.documents.domain.entries import fingerprint
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed, document_job, working
 from fencepost.documents.service.sitemaps import Sitemaps
-from fencepost.documents.service.sources import Source, Sources
-from fencepost.documents.service.version_build import Told
+from fencepost.documents.service.sources import DocumentSource, Sources
+from fencepost.documents.service.version_build import ReportProgress
 from fencepost.documents.service.versions import Versions, hash_of
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -24,7 +24,7 @@ from fencepost.kernel.text.languages import language_of
 from fencepost.kernel.text.links import plain_text
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.ports import JobQueue
-from fencepost.retrieval.service.index_errors import Hopeless, index_errors
+from fencepost.retrieval.service.index_errors import PermanentError, index_errors
 
 SLICE: Final = timedelta(seconds=50)
 """How long a job works before it queues itself again: less than a job may take
@@ -60,14 +60,14 @@ class IngestService:
         slice: see `SLICE`.
     """
 
-    store: CorpusStore
+    store: DocumentStore
     blobs: BlobStore
     sources: Sources
     versions: Versions
     sitemaps: Sitemaps
     queue: JobQueue
     clock: Clock
-    told: Told = _nothing
+    told: ReportProgress = _nothing
     slice: timedelta = SLICE
 
     def run(self, scope: Scope, job: Job) -> None:
@@ -90,7 +90,7 @@ class IngestService:
             self._touch(scope, document.id)
             self.queue.send([document_job(scope, document.id, Purpose.INGEST, self.clock)])
         except FencepostError as error:
-            lasting = isinstance(error, Hopeless) or error.code in _LASTING
+            lasting = isinstance(error, PermanentError) or error.code in _LASTING
             self._note(scope, document.id, error.code, lasting=lasting)
             if not lasting:
                 raise
@@ -118,7 +118,7 @@ class IngestService:
         begun = replace(named, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
         return self._change(scope, document, begun)
 
-    def _store(self, scope: Scope, document: Document, version: int, source: Source | None, text: str) -> None:
+    def _store(self, scope: Scope, document: Document, version: int, source: DocumentSource | None, text: str) -> None:
         """Store a version's objects. What its address says has not changed moves on from the version before."""
         raw = source.raw if source else self.blobs.get(scope, objects.document_raw(document.id, document.version))
         if raw is not None:
@@ -130,15 +130,15 @@ class IngestService:
 
         A sitemap is followed each time: its pages may lack what it told them.
         """
-        if document.origin is Origin.SITEMAP:
+        if document.origin is DocumentOrigin.SITEMAP:
             return False
         entry = fingerprint(document, self.versions.embedder.model.name)
         settled = document.version == document.next_version > 0
         return settled and (document.content_hash, document.entry) == (hash_of(text), entry)
 
-    def _build(self, scope: Scope, document: Document, told: Told, *, resumed: bool) -> Document:
+    def _build(self, scope: Scope, document: Document, told: ReportProgress, *, resumed: bool) -> Document:
         text = self._text(scope, document, document.next_version)
-        if document.origin is Origin.SITEMAP:
+        if document.origin is DocumentOrigin.SITEMAP:
             self.sitemaps.follow(scope, document, text)
             return self.versions.switch(scope, document, text, 0)
         return self.versions.build(scope, document, text, told, resumed=resumed)
@@ -149,7 +149,7 @@ class IngestService:
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
         return text.decode()
 
-    def _watched(self, until: datetime) -> Told:
+    def _watched(self, until: datetime) -> ReportProgress:
         def told(done: int, of: int) -> None:
             self.told(done, of)
             if done < of and self.clock() >= until:
@@ -183,7 +183,7 @@ class IngestService:
 class RemovalService:
     """Takes removed documents away: the entries first, then the rows that know them, and the document's own at last."""
 
-    store: CorpusStore
+    store: DocumentStore
     blobs: BlobStore
     versions: Versions
     sitemaps: Sitemaps
@@ -203,7 +203,7 @@ class RemovalService:
                     self._remove(scope, document)
 
     def _remove(self, scope: Scope, document: Document) -> None:
-        if document.origin is Origin.SITEMAP:
+        if document.origin is DocumentOrigin.SITEMAP:
             self.sitemaps.leave(scope, document)
         for rows in self.versions.rows.pages(scope, document.id):
             self.versions.rows.drop(scope, document.id, rows)
@@ -215,7 +215,7 @@ class RemovalService:
         self.store.remove(scope, document.id)
 
 
-def _described(document: Document, source: Source) -> Document:
+def _described(document: Document, source: DocumentSource) -> Document:
     """Return a document with what its source says. A title and a language that it has are kept."""
     written = source.written
     return replace(

@@ -38,8 +38,8 @@ class _Held:
     confirmed_at: datetime
 
 
-class DocumentLibrary:
-    """The `DocumentLibrary` port for one site. Made once for an instance and shared by its threads.
+class LlmsFullCache:
+    """The `LlmsFullCache` port for one site. Made once for an instance and shared by its threads.
 
     Most calls touch nothing but a fresh copy in memory. When it is an hour old, one caller asks the site whether it
     has changed; the others get the old copy at once, or wait where there is none.

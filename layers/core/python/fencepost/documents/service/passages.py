@@ -8,10 +8,10 @@ from itertools import count
 
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.domain.fields import heading
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.text.links import inert_address, plain_text
-from fencepost.retrieval.domain.ranking.fusion import Key, key_of
+from fencepost.kernel.text.links import plain_text, safe_url
+from fencepost.retrieval.domain.ranking.fusion import FusionKey, key_of
 from fencepost.retrieval.domain.search import Hit, Passage
 from fencepost.retrieval.service.hydration import Hydrated
 
@@ -23,12 +23,12 @@ SHORT_ID = 8
 class DocumentPassages:
     """Implements `Hydrator` for documents."""
 
-    corpus: CorpusStore
+    corpus: DocumentStore
 
     def hydrate(self, scope: Scope, grants: frozenset[str], hits: Sequence[Hit]) -> Hydrated:
         """See `Hydrator`. A document's ACL is that of its row, whatever its entries say."""
         documents, rows = self.corpus.hydrate(scope, list(dict.fromkeys(map(key_of, hits))))
-        passages, dead = dict[Key, Passage](), list[Hit]()
+        passages, dead = dict[FusionKey, Passage](), list[Hit]()
         for hit in hits:
             document, row = documents.get(hit.parent), rows.get(key_of(hit))
             if _is_gone(document, row):
@@ -75,6 +75,6 @@ def _passage(document: Document, row: ChunkRow) -> Passage:
         version=document.version,
         title=plain_text(heading(document.title, row.breadcrumb)),
         # Addresses come from documents and from whoever uploads them: only what is inert is shown.
-        url=inert_address(url),
+        url=safe_url(url),
         text=f"{row.lead}{row.text}",
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentState, Origin
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.sitemaps import child_id
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed, document_job
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.ports import Clock
@@ -21,7 +21,7 @@ from fencepost.queue.ports import JobQueue
 class Sitemaps:
     """Keeps the pages' documents in step with their sitemap. A sitemap's text is its pages' addresses, one a line."""
 
-    store: CorpusStore
+    store: DocumentStore
     blobs: BlobStore
     queue: JobQueue
     clock: Clock
@@ -90,7 +90,7 @@ class Sitemaps:
             site=sitemap.site,
             title="",
             kind=DocumentKind.HTML,
-            origin=Origin.PAGE,
+            origin=DocumentOrigin.PAGE,
             acl=sitemap.acl,
             state=DocumentState.QUEUED,
             created_at=sitemap.created_at,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Document, DocumentKind, Origin
+from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin
 from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES, MAX_TEXT_CHARACTERS
 from fencepost.documents.domain.sitemaps import MAX_PAGES, MAX_SITEMAPS, is_index, locations
 from fencepost.documents.ports import DocumentReader, Readable
@@ -30,7 +30,7 @@ _UNREADABLE = frozenset({"html", "not_text", "bad_encoding"})
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentSource:
     """What a document says at present.
 
     Attributes:
@@ -60,7 +60,7 @@ class Sources:
     reader: DocumentReader
     blobs: BlobStore
 
-    def read(self, scope: Scope, document: Document) -> Source | None:
+    def read(self, scope: Scope, document: Document) -> DocumentSource | None:
         """Return what a document says; None where its address says that it has not changed.
 
         Raises:
@@ -76,26 +76,26 @@ class Sources:
             raise FencepostError(ErrorCode.DOCUMENT_TOO_LARGE)
         return source
 
-    def _source(self, scope: Scope, document: Document) -> Source | None:
+    def _source(self, scope: Scope, document: Document) -> DocumentSource | None:
         match document.origin:
-            case Origin.INLINE | Origin.UPLOAD:
+            case DocumentOrigin.INLINE | DocumentOrigin.UPLOAD:
                 return self._given(scope, document)
-            case Origin.SITEMAP:
+            case DocumentOrigin.SITEMAP:
                 return self._sitemap(document)
-            case Origin.PAGE:
+            case DocumentOrigin.PAGE:
                 return self._fetched(self.pages, document)
-            case Origin.LLMS_FULL:
+            case DocumentOrigin.LLMS_FULL:
                 return self._fetched(self.files, document)
 
-    def _given(self, scope: Scope, document: Document) -> Source:
+    def _given(self, scope: Scope, document: Document) -> DocumentSource:
         raw = self._raw(scope, document)
         if len(raw) > MAX_DOCUMENT_BYTES:
             raise FencepostError(ErrorCode.DOCUMENT_TOO_LARGE)
-        return Source(raw, document.kind, self.reader.read(raw, document.kind))
+        return DocumentSource(raw, document.kind, self.reader.read(raw, document.kind))
 
     def _raw(self, scope: Scope, document: Document) -> bytes:
         """Return what was sent. S3 removes an upload after days; the newest version that was made of it stays."""
-        inline = document.origin is Origin.INLINE
+        inline = document.origin is DocumentOrigin.INLINE
         name = objects.document_given(document.id) if inline else objects.document_upload(document.id)
         raw = self.blobs.get(scope, name)
         if raw is None and document.version:
@@ -104,14 +104,14 @@ class Sources:
             raise FencepostError(ErrorCode.DOCUMENT_NOT_UPLOADED)
         return raw
 
-    def _fetched(self, fetcher: DocumentFetcher, document: Document) -> Source | None:
+    def _fetched(self, fetcher: DocumentFetcher, document: Document) -> DocumentSource | None:
         fetched = _fetch(fetcher, document.source, _known(document))
         if fetched is None:
             return None
         raw, kind = fetched.text.encode(), _kind(fetched, document)
-        return Source(raw, kind, self.reader.read(raw, kind), fetched.validators)
+        return DocumentSource(raw, kind, self.reader.read(raw, kind), fetched.validators)
 
-    def _sitemap(self, document: Document) -> Source | None:
+    def _sitemap(self, document: Document) -> DocumentSource | None:
         fetched = _fetch(self.sitemaps, document.source, _known(document))
         if fetched is None:
             return None
@@ -121,7 +121,7 @@ class Sources:
             pages = tuple(dict.fromkeys(page for part in parts for page in self._pages_of(part)))[:MAX_PAGES]
             # An index that has not changed says nothing of its parts.
             validators = _NONE
-        return Source(fetched.text.encode(), DocumentKind.TEXT, Readable("\n".join(pages)), validators)
+        return DocumentSource(fetched.text.encode(), DocumentKind.TEXT, Readable("\n".join(pages)), validators)
 
     def _pages_of(self, part: str) -> tuple[str, ...]:
         return locations(_required(_fetch(self.sitemaps, part, _NONE)), part, MAX_PAGES)
@@ -152,7 +152,7 @@ def _required(fetched: RawDocument | None) -> str:
 
 def _kind(fetched: RawDocument, document: Document) -> DocumentKind:
     """Return what was fetched. Markdown is mostly served as plain text, which its address tells."""
-    if document.origin is Origin.LLMS_FULL or document.source.endswith(_MARKDOWN_ENDINGS):
+    if document.origin is DocumentOrigin.LLMS_FULL or document.source.endswith(_MARKDOWN_ENDINGS):
         return _KINDS.get(fetched.media_type, DocumentKind.MARKDOWN)
     if fetched.text.lstrip()[:14].lower().startswith(("<!doctype html", "<html")):
         return DocumentKind.HTML

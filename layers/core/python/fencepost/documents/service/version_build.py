@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, batched
 from typing import Final
 
-from fencepost.documents.domain.documents import ChunkRow, Document, Origin, Piece
-from fencepost.documents.domain.ingestion import Fate, fate
+from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentOrigin
+from fencepost.documents.domain.ingestion import ChunkAction, chunk_action
 from fencepost.documents.domain.sections import split_document
-from fencepost.documents.ports import Place
+from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.documents.service.document_rows import DocumentRows
 from fencepost.documents.service.indexing import Indexing
 from fencepost.identity.domain.scope import Scope
 
-type Told = Callable[[int, int], None]
+type ReportProgress = Callable[[int, int], None]
 """Is told how many chunks of how many are done, after each indexed batch. What it raises ends the work there."""
 
 BATCH: Final = 64
@@ -24,7 +24,7 @@ BATCH: Final = 64
 
 
 @dataclass(slots=True, kw_only=True)
-class Building:
+class VersionBuild:
     """One attempt at a version.
 
     Attributes:
@@ -35,11 +35,11 @@ class Building:
 
     indexing: Indexing
     text: str
-    cut: Sequence[Piece]
-    told: Told
+    cut: Sequence[Chunk]
+    told: ReportProgress
     shown: frozenset[str] | None = None
-    pieces: Mapping[str, Piece] = field(init=False)
-    address: Callable[[Piece], str] = field(init=False)
+    pieces: Mapping[str, Chunk] = field(init=False)
+    address: Callable[[Chunk], str] = field(init=False)
     seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -85,21 +85,21 @@ class Building:
     def place(self) -> None:
         """Write where each chunk stands."""
         places = {
-            piece.id: Place(ordinal=ordinal, start=piece.start, end=piece.end)
+            piece.id: ChunkVersionPlace(ordinal=ordinal, start=piece.start, end=piece.end)
             for ordinal, piece in enumerate(self.pieces.values())
         }
         self.rows.store.put_places(self.scope, self.document.id, self.document.next_version, places)
 
     def _sort(self, rows: Sequence[ChunkRow]) -> None:
-        fates: dict[Fate, list[ChunkRow]] = {each: [] for each in Fate}
+        fates: dict[ChunkAction, list[ChunkRow]] = {each: [] for each in ChunkAction}
         for row in rows:
-            fates[fate(row, self.document, self.pieces)].append(row)
-        self.rows.drop(self.scope, self.document.id, [*fates[Fate.LEFT_OVER], *fates[Fate.STRAY]])
-        vanishing = [replace(row, until=self.document.next_version) for row in fates[Fate.VANISHES]]
-        returned = [replace(row, until=None) for row in fates[Fate.RETURNED]]
+            fates[chunk_action(row, self.document, self.pieces)].append(row)
+        self.rows.drop(self.scope, self.document.id, [*fates[ChunkAction.LEFT_OVER], *fates[ChunkAction.STRAY]])
+        vanishing = [replace(row, until=self.document.next_version) for row in fates[ChunkAction.VANISHES]]
+        returned = [replace(row, until=None) for row in fates[ChunkAction.RETURNED]]
         self.rows.put(self.scope, self.document.id, [*vanishing, *returned])
-        self.indexing.note([*vanishing, *fates[Fate.VANISHING]])
-        self._keep([*fates[Fate.KEPT], *returned])
+        self.indexing.note([*vanishing, *fates[ChunkAction.VANISHING]])
+        self._keep([*fates[ChunkAction.KEPT], *returned])
 
     def _keep(self, rows: Sequence[ChunkRow]) -> None:
         indexing = self.indexing
@@ -121,7 +121,7 @@ class Building:
     def _tell(self) -> None:
         self.told(len(self.seen), len(self.pieces))
 
-    def _row(self, piece: Piece) -> ChunkRow:
+    def _row(self, piece: Chunk) -> ChunkRow:
         return ChunkRow(
             id=piece.id,
             document=self.document.id,
@@ -133,9 +133,9 @@ class Building:
         )
 
 
-def _addresses(document: Document, text: str) -> Callable[[Piece], str]:
+def _addresses(document: Document, text: str) -> Callable[[Chunk], str]:
     """Return what tells the address of a piece's page, in a text that is many pages."""
-    if document.origin is not Origin.LLMS_FULL:
+    if document.origin is not DocumentOrigin.LLMS_FULL:
         return lambda _piece: ""
     sections = split_document(text, document.source.rpartition("/")[0]).sections
     starts = list(accumulate((len(section.text) for section in sections), initial=0))

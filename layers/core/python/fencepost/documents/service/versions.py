@@ -20,20 +20,20 @@ from dataclasses import dataclass, replace
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Document, Piece
+from fencepost.documents.domain.documents import Chunk, Document
 from fencepost.documents.domain.entries import fingerprint
 from fencepost.documents.domain.ingestion import is_left_over, is_settled
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed
 from fencepost.documents.service.document_rows import DocumentRows
 from fencepost.documents.service.indexing import Indexing
-from fencepost.documents.service.version_build import Building, Told
+from fencepost.documents.service.version_build import ReportProgress, VersionBuild
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.ports import Clock
 from fencepost.retrieval.ports import VectorIndex
 from fencepost.retrieval.service.embedding import CachedEmbedder
 
-type Cut = Callable[[str, str], Sequence[Piece]]
+type Chunker = Callable[[str, str], Sequence[Chunk]]
 """Cuts a text of a language into pieces: the chunker, with the embedder's bounds."""
 
 
@@ -45,11 +45,11 @@ class Versions:
         pause: waits so many seconds.
     """
 
-    store: CorpusStore
+    store: DocumentStore
     index: VectorIndex
     embedder: CachedEmbedder
     blobs: BlobStore
-    cut: Cut
+    cut: Chunker
     clock: Clock
     pause: Callable[[float], None] = time.sleep
 
@@ -62,14 +62,14 @@ class Versions:
         """Return what writes the entries of a document."""
         return Indexing(rows=self.rows, embedder=self.embedder, scope=scope, document=document, pause=self.pause)
 
-    def build(self, scope: Scope, document: Document, text: str, told: Told, *, resumed: bool) -> Document:
+    def build(self, scope: Scope, document: Document, text: str, told: ReportProgress, *, resumed: bool) -> Document:
         """Make a text the document's next version, and return the document as it then is.
 
         Args:
             scope: of the document's organisation.
             document: being indexed, under a lease.
             text: of its `next_version`.
-            told: see `Told`.
+            told: see `ReportProgress`.
             resumed: an earlier attempt at this version did not come to its end.
 
         Raises:
@@ -79,7 +79,9 @@ class Versions:
         """
         indexing = self.indexing(scope, document)
         shown = self._shown(scope, document) if resumed and is_settled(document, self.clock()) else None
-        building = Building(indexing=indexing, text=text, cut=self.cut(text, document.language), told=told, shown=shown)
+        building = VersionBuild(
+            indexing=indexing, text=text, cut=self.cut(text, document.language), told=told, shown=shown
+        )
         building.sort_rows()
         building.write_new()
         if resumed:

@@ -15,7 +15,7 @@ from fencepost.identity.ports import DirectoryAdmin
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import Item, OneTable, Refused, store_errors, update
 from fencepost.kernel.aws.rows import attribute, from_item, to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
             # A row takes one action of a transaction: the admin's own is checked by its version.
             others = {} if admin == membership.user else {"admin": self._check_admin(scope.org, admin)}
             actions = {"membership": self._put(to_item(stored) | key, before), **others}
-            cancelled = transact_surely(self._client(), actions)
+            cancelled = transact_with_retry(self._client(), actions)
             if cancelled is None:
                 return stored
             if "admin" in cancelled.met:
@@ -97,7 +97,7 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
     def _enrol(self, org: str) -> None:
         """List an organisation before anything is made of it: so none is missing in `OrganisationRoll`."""
         with self._answering() as client:
-            client.put_item(TableName=self._table, Item=keys.roll_row(org))
+            client.put_item(TableName=self._table, Item=keys.registry_row(org))
 
     def _update(self, key: aws_keys.Key, value: DataclassInstance, replaces: int | None = None) -> Item:
         """Write a row in one step; the store counts its version, so none is given twice.
@@ -135,7 +135,7 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
         actions = {"site": self._put(row, before), "key": self._put_key(stored)}
         if before and before.key != stored.key:
             actions["old key"] = {"Delete": {"TableName": self._table, "Key": keys.public_key_row(before.key)}}
-        cancelled = transact_surely(self._client(), actions)
+        cancelled = transact_with_retry(self._client(), actions)
         if cancelled and "key" in cancelled.met:
             raise FencepostError(ErrorCode.SITE_KEY_TAKEN)
         return cancelled is None

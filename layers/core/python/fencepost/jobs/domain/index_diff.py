@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fencepost.documents.domain.documents import ChunkRow
-from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
 
 
 class Finding(StrEnum):
@@ -23,7 +23,7 @@ class Finding(StrEnum):
     """What was made by another model than the present one, or under another title, address or rights."""
 
 
-class Step(StrEnum):
+class DiffStep(StrEnum):
     """The parts of one comparison, in their order."""
 
     ENTRIES = "entries"
@@ -32,7 +32,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class DiffProgress:
     """Where the comparison of an organisation goes on.
 
     Attributes:
@@ -40,13 +40,13 @@ class Progress:
         within: where the rows of the document go on that is the next in the list.
     """
 
-    step: Step = Step.ENTRIES
+    step: DiffStep = DiffStep.ENTRIES
     after: str | None = None
     within: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class IndexedRow:
     """What a row tells of its entry. `stored_id` and `stale_id` are empty where there is none."""
 
     stored_id: str
@@ -55,17 +55,17 @@ class Known:
     model: str
 
 
-def of_chunk(row: ChunkRow) -> Known:
+def of_chunk(row: ChunkRow) -> IndexedRow:
     """Return what a chunk's row knows: its entry bears the version that the chunk came with."""
-    return Known(stored_id=row.stored_id, stale_id=row.stale_id, version=row.since, model=row.model)
+    return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.since, model=row.model)
 
 
-def of_part(row: PartRow) -> Known:
+def of_part(row: MessageChunkRow) -> IndexedRow:
     """Return what the row of a message's part knows."""
-    return Known(stored_id=row.stored_id, stale_id=row.stale_id, version=row.version, model=row.model)
+    return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.version, model=row.model)
 
 
-def entry_finding(stored_id: str, version: int, model: str, known: Known | None) -> Finding | None:
+def entry_finding(stored_id: str, version: int, model: str, known: IndexedRow | None) -> Finding | None:
     """Return what is wrong with an entry, beside its row; None is no row."""
     if known is None or stored_id not in (known.stored_id, known.stale_id):
         return Finding.VECTOR_WITHOUT_ROW
@@ -74,7 +74,7 @@ def entry_finding(stored_id: str, version: int, model: str, known: Known | None)
     return Finding.WRONG_MODEL if model != known.model else None
 
 
-def row_finding(known: Known, visible: AbstractSet[str], model: str) -> Finding | None:
+def row_finding(known: IndexedRow, visible: AbstractSet[str], model: str) -> Finding | None:
     """Return what is wrong with a current row, beside the entries that the index shows.
 
     An older entry that is left is found by itself, where it is still there; a row must not remember it for ever.

@@ -6,7 +6,7 @@ from typing import override
 
 from fencepost.documents.rows import keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.jobs.domain.index_diff import Progress
+from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.jobs.ports import ReconcileStore
 from fencepost.kernel.aws.client import OneTable, store_errors
 from fencepost.kernel.aws.reading import get_row
@@ -18,12 +18,12 @@ class DynamoDbReconcileStore(OneTable, ReconcileStore):
     """Implements `fencepost.jobs.ports.ReconcileStore` in the corpus' table."""
 
     @override
-    def progress(self, scope: Scope) -> Progress:
+    def progress(self, scope: Scope) -> DiffProgress:
         item = get_row(self._client(), self._table, keys.reconcile_row(scope))
-        return from_item(Progress, item) if item else Progress()
+        return from_item(DiffProgress, item) if item else DiffProgress()
 
     @override
-    def keep(self, scope: Scope, progress: Progress) -> None:
+    def keep(self, scope: Scope, progress: DiffProgress) -> None:
         try:
             self._client().put_item(TableName=self._table, Item=to_item(progress) | keys.reconcile_row(scope))
         except store_errors():

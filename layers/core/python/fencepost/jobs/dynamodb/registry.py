@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from fencepost.identity import rows as keys
 from fencepost.jobs import rows as jobs_rows
-from fencepost.jobs.ports import OrganisationRoll
+from fencepost.jobs.ports import OrganisationRegistry
 from fencepost.kernel.aws.client import OneTable, store_errors
 from fencepost.kernel.aws.reading import get_row, query_pages
 from fencepost.kernel.aws.rows import attribute, plain
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 _DONE = "done"
 
 
-class DynamoDbRoll(OneTable, OrganisationRoll):
-    """Implements `fencepost.jobs.ports.OrganisationRoll` in two partitions of the directory's table."""
+class DynamoDbOrganisationRegistry(OneTable, OrganisationRegistry):
+    """Implements `fencepost.jobs.ports.OrganisationRegistry` in two partitions of the directory's table."""
 
     @override
     def page(self, *, after: str | None, limit: int) -> Page[str]:
         request: QueryInputTypeDef = {
             "TableName": self._table,
             "KeyConditionExpression": "pk = :pk",
-            "ExpressionAttributeValues": {":pk": attribute(keys.ROLL)},
+            "ExpressionAttributeValues": {":pk": attribute(keys.REGISTRY)},
             "Limit": limit,
         }
         if after is not None:
-            request["ExclusiveStartKey"] = keys.roll_row(after)
+            request["ExclusiveStartKey"] = keys.registry_row(after)
         page = next(query_pages(self._client(), request))
         found = tuple(unquote(item["sk"]["S"]) for item in page["Items"])
         return Page(found, found[-1] if found and "LastEvaluatedKey" in page else None)

@@ -18,7 +18,7 @@ from fencepost.kernel.errors import FencepostError
 from fencepost.observability.domain.events import BatchEvent
 from fencepost.observability.ports import RequestLog
 
-type Source = Literal["stream", "queue"]
+type BatchSource = Literal["stream", "queue"]
 type BatchHandler = Callable[[Mapping[str, Any], object], PartialItemFailureResponse]
 
 _TYPES = {"stream": EventType.DynamoDBStreams, "queue": EventType.SQS}
@@ -46,7 +46,7 @@ class Batch:
         failed: is told of each record that failed.
     """
 
-    source: Source
+    source: BatchSource
     handle: Callable[[Mapping[str, Any]], None]
     log: RequestLog
     failed: Callable[[Mapping[str, Any]], None] = _nothing

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from fencepost.jobs.domain.index_diff import Finding
-from fencepost.jobs.service.index_diff import Looked
+from fencepost.jobs.service.index_diff import DiffPage
 from fencepost.kernel.errors import FencepostError
 from fencepost.observability.domain.events import BatchEvent, JobEvent, ReconcileEvent
 from fencepost.observability.ports import RequestLog
@@ -36,7 +36,7 @@ class Schedule:
     """
 
     queue_due: Callable[[], Iterable[Job]]
-    reconcile: Callable[[], Iterable[Looked]]
+    reconcile: Callable[[], Iterable[DiffPage]]
     log: RequestLog
 
     def __call__(self, event: Mapping[str, Any], context: object) -> None:
@@ -65,7 +65,7 @@ class Schedule:
             yield job
 
     def _reconcile(self) -> Iterator[Job]:
-        seen: list[Looked] = []
+        seen: list[DiffPage] = []
         try:
             for looked in self.reconcile():
                 seen.append(looked)
@@ -86,7 +86,7 @@ def _event_of(source: _Source, queued: int, *, failed: bool, seconds: float) -> 
     return BatchEvent(source=source, records=queued, failed=int(failed), milliseconds=seconds * 1_000)
 
 
-def _reconciled(seen: Sequence[Looked]) -> ReconcileEvent:
+def _reconciled(seen: Sequence[DiffPage]) -> ReconcileEvent:
     found = sum((looked.findings for looked in seen), Counter[Finding]())
     return ReconcileEvent(
         organisations=sum(looked.then is None for looked in seen),

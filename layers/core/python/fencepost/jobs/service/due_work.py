@@ -8,7 +8,7 @@ from typing import Final
 
 from fencepost.documents.domain.documents import Document, DocumentState
 from fencepost.documents.domain.ingestion import due_at, is_at_rest
-from fencepost.documents.ports import Agenda, CorpusStore
+from fencepost.documents.ports import DocumentStore, DueDocumentStore
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.kernel.ports import Clock
@@ -24,8 +24,8 @@ PAGES: Final = 10
 class DueDocuments:
     """Queues jobs for due documents. Two runs at once do no harm: the one that changes a row queues its document."""
 
-    agenda: Agenda
-    store: CorpusStore
+    agenda: DueDocumentStore
+    store: DocumentStore
     queue: JobQueue
     clock: Clock
 

@@ -15,24 +15,24 @@ from fencepost.conversations.ports import ConversationStore
 from fencepost.documents.domain.documents import ChunkRow, Document
 from fencepost.documents.domain.entries import fingerprint
 from fencepost.documents.domain.ingestion import is_at_rest, is_settled
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.jobs.domain.index_diff import (
+    DiffProgress,
+    DiffStep,
     Finding,
-    Known,
-    Progress,
-    Step,
+    IndexedRow,
     entry_finding,
     of_chunk,
     of_part,
     row_finding,
 )
-from fencepost.jobs.service.orphans import repair_messages_job, stray_messages_job
+from fencepost.jobs.service.orphans import orphaned_messages_job, repair_messages_job
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.chunk_rows import PartRow, words_of
+from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
 from fencepost.memory.domain.message_chunks import is_remembered
-from fencepost.memory.ports import HitRows, MessageHits, PartPlace, PartStore, RememberedConversations
+from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageChunkStore, MessageHits, RememberedConversations
 from fencepost.queue.domain import OPERATOR, Job, Purpose
 from fencepost.retrieval.ports import Stored, VectorIndex
 
@@ -49,7 +49,7 @@ _REMEMBERED: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class DiffPage:
     """What one page told.
 
     Attributes:
@@ -61,11 +61,11 @@ class Looked:
     findings: Counter[Finding] = field(default_factory=Counter)
     jobs: tuple[Job, ...] = ()
     reads: int = 0
-    then: Progress | None = None
+    then: DiffProgress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
+class DiffSources:
     """What is compared.
 
     Attributes:
@@ -73,9 +73,9 @@ class Sides:
     """
 
     index: VectorIndex
-    corpus: CorpusStore
+    corpus: DocumentStore
     conversations: ConversationStore
-    parts: PartStore
+    parts: MessageChunkStore
     remembered: RememberedConversations
     messages: MessageHits
     model: str
@@ -90,10 +90,10 @@ class _Talk:
     """A conversation, and what its rows know of its entries, by chunk."""
 
     row: Conversation | None
-    parts: Mapping[str, PartRow] = field(default_factory=dict)
+    parts: Mapping[str, MessageChunkRow] = field(default_factory=dict)
 
 
-class Comparison:
+class IndexDiff:
     """Looks at the pages of one organisation. Rows of conversations are remembered for as long as it lives: not long.
 
     All methods raise `FencepostError` with `conversations_unavailable`, or `IndexUnavailable`.
@@ -103,22 +103,26 @@ class Comparison:
         scope: of the operator, in the organisation.
     """
 
-    def __init__(self, sides: Sides, scope: Scope) -> None:
+    def __init__(self, sides: DiffSources, scope: Scope) -> None:
         self._sides = sides
         self._scope = scope
         self._talk: Callable[[str, str], _Talk] = lru_cache(_REMEMBERED)(self._read)
         self._reads = 0
 
-    def look(self, progress: Progress) -> Looked:
+    def look(self, progress: DiffProgress) -> DiffPage:
         """Look at one page."""
-        steps = {Step.ENTRIES: self._entries, Step.DOCUMENTS: self._documents, Step.CONVERSATIONS: self._conversations}
+        steps = {
+            DiffStep.ENTRIES: self._entries,
+            DiffStep.DOCUMENTS: self._documents,
+            DiffStep.CONVERSATIONS: self._conversations,
+        }
         before = self._reads
         looked = steps[progress.step](progress)
         return replace(looked, reads=self._reads - before)
 
     # From the entries to their rows.
 
-    def _entries(self, progress: Progress) -> Looked:
+    def _entries(self, progress: DiffProgress) -> DiffPage:
         page = self._ask().index.listed(self._scope, progress.after, ENTRIES)
         pairs = [(entry.parent, entry.chunk) for entry in page.items if not entry.owner]
         documents, rows = self._ask().corpus.hydrate(self._scope, pairs) if pairs else ({}, {})
@@ -128,7 +132,7 @@ class Comparison:
             else self._of_document(entry, documents.get(entry.parent), rows.get((entry.parent, entry.chunk)))
             for entry in page.items
         ]
-        return _looked(found, _after(progress, page.next_key, Step.DOCUMENTS))
+        return _looked(found, _after(progress, page.next_key, DiffStep.DOCUMENTS))
 
     def _of_document(self, entry: Stored, document: Document | None, row: ChunkRow | None) -> _Found:
         if document and not is_settled(document, self._sides.clock()):
@@ -153,9 +157,9 @@ class Comparison:
 
     # From the rows to their entries.
 
-    def _documents(self, progress: Progress) -> Looked:
+    def _documents(self, progress: DiffProgress) -> DiffPage:
         page = self._ask().corpus.page(self._scope, after=progress.after, limit=1)
-        then = _after(progress, page.next_key, Step.CONVERSATIONS)
+        then = _after(progress, page.next_key, DiffStep.CONVERSATIONS)
         if not page.items:
             return _looked([], then)
         (document,) = page.items
@@ -175,7 +179,7 @@ class Comparison:
         finding = row_finding(of_chunk(row), visible, self._sides.model)
         return finding or (Finding.WRONG_MODEL if row.entry != entry else None)
 
-    def _conversations(self, progress: Progress) -> Looked:
+    def _conversations(self, progress: DiffProgress) -> DiffPage:
         page = self._ask().remembered.conversations(self._scope, after=progress.after, limit=CONVERSATIONS)
         talks = {pair: self._talk(*pair) for pair in page.items}
         settled = {pair: talk for pair, talk in talks.items() if talk.row and is_settled(talk.row, self._sides.clock())}
@@ -193,7 +197,9 @@ class Comparison:
         ]
         return _looked(found, _after(progress, page.next_key, None))
 
-    def _is_behind(self, owner: str, conversation_id: str, row: Conversation, parts: Mapping[str, PartRow]) -> bool:
+    def _is_behind(
+        self, owner: str, conversation_id: str, row: Conversation, parts: Mapping[str, MessageChunkRow]
+    ) -> bool:
         """Tell whether the last messages have no parts: their job was lost, and no turn has brought another.
 
         Where nothing of a conversation has parts, its site may remember nothing.
@@ -206,17 +212,17 @@ class Comparison:
         rows = self._ask().messages.hydrate(self._owner(owner), missing)
         return any(_is_to_be_found(place, rows, row.kept_from) for place in missing)
 
-    def _of_part(self, part: PartRow, conversation: Conversation, visible: frozenset[str]) -> Finding | None:
+    def _of_part(self, part: MessageChunkRow, conversation: Conversation, visible: frozenset[str]) -> Finding | None:
         if part.seq < conversation.kept_from:
             return Finding.WRONG_VERSION
         return row_finding(of_part(part), visible, self._sides.model)
 
-    def _visible(self, rows: Iterable[Known]) -> frozenset[str]:
+    def _visible(self, rows: Iterable[IndexedRow]) -> frozenset[str]:
         ids = [row.stored_id for row in rows if row.stored_id]
         some = batched(ids, ROWS, strict=False)
         return frozenset(one for part in some for one in self._ask().index.visible(self._scope, part))
 
-    def _ask(self) -> Sides:
+    def _ask(self) -> DiffSources:
         """Return what is compared, to be asked once."""
         self._reads += 1
         return self._sides
@@ -236,7 +242,7 @@ class Comparison:
     def _message_job(self, owner: str, conversation_id: str, conversation: Conversation | None) -> Job:
         scope = self._owner(owner)
         if conversation is None:
-            return stray_messages_job(scope, conversation_id, self._sides.clock)
+            return orphaned_messages_job(scope, conversation_id, self._sides.clock)
         # The operator's: it is to be right whatever becomes of the owner's permission.
         return replace(repair_messages_job(scope, conversation, self._sides.clock), actor=OPERATOR)
 
@@ -245,7 +251,7 @@ class Comparison:
         return authorize(Operator(org), Action.READ, Resource(org, owner))
 
 
-def _is_to_be_found(place: PartPlace, rows: HitRows, kept_from: int) -> bool:
+def _is_to_be_found(place: MessageChunkPlace, rows: HitRows, kept_from: int) -> bool:
     """Tell whether a message has words for the index. Of one that has moved to S3 nothing is told here."""
     message = rows.messages.get(place[:2])
     if message is None or not is_remembered(message, kept_from):
@@ -253,17 +259,17 @@ def _is_to_be_found(place: PartPlace, rows: HitRows, kept_from: int) -> bool:
     return place[:2] in rows.apart or bool(words_of(message.content, 0, len(message.content)))
 
 
-def _finding(entry: Stored, known: Known | None) -> Finding | None:
+def _finding(entry: Stored, known: IndexedRow | None) -> Finding | None:
     return entry_finding(entry.stored_id, entry.version, entry.model, known)
 
 
-def _after(progress: Progress, next_key: str | None, step: Step | None) -> Progress | None:
+def _after(progress: DiffProgress, next_key: str | None, step: DiffStep | None) -> DiffProgress | None:
     """Return where to go on: on the next page, or where there is none at the beginning of the next step."""
     if next_key is not None:
-        return Progress(step=progress.step, after=next_key)
-    return Progress(step=step) if step else None
+        return DiffProgress(step=progress.step, after=next_key)
+    return DiffProgress(step=step) if step else None
 
 
-def _looked(found: Sequence[_Found], then: Progress | None) -> Looked:
+def _looked(found: Sequence[_Found], then: DiffProgress | None) -> DiffPage:
     there = [one for one in found if one]
-    return Looked(findings=Counter(finding for finding, _ in there), jobs=tuple(job for _, job in there), then=then)
+    return DiffPage(findings=Counter(finding for finding, _ in there), jobs=tuple(job for _, job in there), then=then)

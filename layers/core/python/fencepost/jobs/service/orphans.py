@@ -21,14 +21,14 @@ from fencepost.retrieval.service.index_errors import index_errors
 
 
 @dataclass(frozen=True, slots=True)
-class Strays:
+class OrphanQueue:
     """Queues what becomes of dead hits: one job for each document, or conversation."""
 
     queue: JobQueue
     conversations: ConversationStore
     clock: Clock
 
-    def bury(self, scope: Scope, kind: EntryKind, dead: Sequence[Hit]) -> None:
+    def enqueue_removal(self, scope: Scope, kind: EntryKind, dead: Sequence[Hit]) -> None:
         """Queue it.
 
         Raises:
@@ -43,12 +43,12 @@ class Strays:
     def _of_conversation(self, scope: Scope, conversation_id: str) -> Job:
         conversation = self.conversations.get(scope, conversation_id)
         if conversation is None:
-            return stray_messages_job(scope, conversation_id, self.clock)
+            return orphaned_messages_job(scope, conversation_id, self.clock)
         return repair_messages_job(scope, conversation, self.clock)
 
 
 @dataclass(frozen=True, slots=True)
-class StrayRemoval:
+class OrphanRemoval:
     """Removes the entries of a document that none of its rows knows, or those of a conversation that is gone."""
 
     rows: DocumentRows
@@ -107,7 +107,7 @@ def repair_messages_job(scope: Scope, conversation: Conversation, clock: Clock) 
     )
 
 
-def stray_messages_job(scope: Scope, conversation_id: str, clock: Clock) -> Job:
+def orphaned_messages_job(scope: Scope, conversation_id: str, clock: Clock) -> Job:
     """Return the job that removes what is left of a conversation. It is the operator's: what is gone has no site, and
     goes from the index whatever becomes of its owner's permission.
     """

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fencepost.identity.domain.scope import Action, Operator, Resource, authorize
-from fencepost.jobs.domain.index_diff import Progress
-from fencepost.jobs.ports import OrganisationRoll, ReconcileStore
-from fencepost.jobs.service.index_diff import Comparison, Looked, Sides
+from fencepost.jobs.domain.index_diff import DiffProgress
+from fencepost.jobs.ports import OrganisationRegistry, ReconcileStore
+from fencepost.jobs.service.index_diff import DiffPage, DiffSources, IndexDiff
 from fencepost.kernel.ports import Clock
 from fencepost.queue.domain import Job
 from fencepost.queue.ports import JobQueue
@@ -53,13 +53,13 @@ class Reconciler:
     is lost between the two is found again.
     """
 
-    roll: OrganisationRoll
+    roll: OrganisationRegistry
     store: ReconcileStore
-    sides: Sides
+    sides: DiffSources
     queue: JobQueue
     clock: Clock
 
-    def run(self) -> Iterator[Looked]:
+    def run(self) -> Iterator[DiffPage]:
         """Look at pages, until every organisation had its turn or the run has used what it may, and yield each.
 
         Of what is yielded, `jobs` are those that were queued.
@@ -82,16 +82,16 @@ class Reconciler:
         turn = self.roll.page(after=after, limit=1).items or self.roll.page(after=None, limit=1).items
         return turn[0] if turn else None
 
-    def _organisation(self, org: str, run: _Run) -> Iterator[Looked]:
+    def _organisation(self, org: str, run: _Run) -> Iterator[DiffPage]:
         scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))
-        comparison = Comparison(self.sides, scope)
-        progress: Progress | None = self.store.progress(scope)
+        comparison = IndexDiff(self.sides, scope)
+        progress: DiffProgress | None = self.store.progress(scope)
         while progress is not None and not run.is_over(self.clock()):
             with index_errors():
                 looked = comparison.look(progress)
             queued = run.new(looked.jobs)
             self.queue.send(queued)
-            self.store.keep(scope, looked.then or Progress())
+            self.store.keep(scope, looked.then or DiffProgress())
             progress = looked.then
             run.reads += looked.reads
             yield replace(looked, jobs=tuple(queued))

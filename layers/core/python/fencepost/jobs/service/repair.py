@@ -9,7 +9,7 @@ from itertools import batched
 
 from fencepost.documents.domain.documents import ChunkRow, Document
 from fencepost.documents.domain.ingestion import is_at_rest, is_settled
-from fencepost.documents.ports import CorpusStore
+from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed, document_job, working
 from fencepost.documents.service.indexing import Indexing
 from fencepost.documents.service.ingest import SLICE
@@ -35,7 +35,7 @@ class DocumentRepair:
         slice: see `fencepost.documents.service.ingest.SLICE`.
     """
 
-    store: CorpusStore
+    store: DocumentStore
     versions: Versions
     queue: JobQueue
     clock: Clock

@@ -56,7 +56,7 @@ _PASSING = frozenset(
 """Failures that pass, or that an operator can mend: the queue brings the job again, and at last the dead letters."""
 
 
-class Refused(Exception):
+class JobRefused(Exception):
     """A job that may not run any more."""
 
     def __init__(self, reason: JobRefusal) -> None:
@@ -100,7 +100,7 @@ class JobRunner:
             ending = _Ending(self._perform(self._authorised(job), job, last=last))
         except Denied as denial:
             ending = _Ending("refused", denial.reason)
-        except Refused as refusal:
+        except JobRefused as refusal:
             ending = _Ending("refused", refusal.reason)
         except FencepostError as error:
             passing = error.code in _PASSING
@@ -131,7 +131,7 @@ class JobRunner:
     def _require_site(self, org: str, site_id: str, *, closed_will_do: bool = False) -> None:
         site = self.directory.site(org, site_id)
         if site is None or not (site.active or closed_will_do):
-            raise Refused("site_inactive")
+            raise JobRefused("site_inactive")
 
     def _perform(self, scope: Scope, job: Job, *, last: bool) -> JobResult:
         record = self._record(scope, job)
@@ -157,7 +157,7 @@ class JobRunner:
         record = self.jobs.job(scope, job.record)
         # Nothing but an erasure of everything removes the record of a job that is under way.
         if record is None and job.purpose is not Purpose.ERASE:
-            raise Refused("owner_erased")
+            raise JobRefused("owner_erased")
         return record
 
     def _require_conversation(self, scope: Scope, job: Job) -> None:
@@ -165,9 +165,9 @@ class JobRunner:
             return
         conversation = self.conversations.get(scope, job.conversation)
         if conversation is None:
-            raise Refused("conversation_gone")
+            raise JobRefused("conversation_gone")
         if conversation.incarnation != job.incarnation:
-            raise Refused("incarnation_changed")
+            raise JobRefused("incarnation_changed")
         if job.purpose in _PAID and conversation.site:
             self._require_site(job.org, conversation.site)
 

@@ -54,7 +54,7 @@ def transact(client: DynamoDBClient, actions: Mapping[str, TransactWriteItemType
     return None
 
 
-def transact_surely(
+def transact_with_retry(
     client: DynamoDBClient,
     actions: Mapping[str, TransactWriteItemTypeDef],
     pause: Callable[[float], None] = time.sleep,

@@ -67,10 +67,10 @@ def web_address(target: str, base: str) -> str | None:
 
 def is_web_address(url: str) -> bool:
     """Whether `url` is what `web_address` returns: absolute, http(s), inert."""
-    return bool(url) and inert_address(url) == url
+    return bool(url) and safe_url(url) == url
 
 
-def inert_address(url: str) -> str:
+def safe_url(url: str) -> str:
     """Return an absolute http(s) address as `web_address` does; empty for whatever is none."""
     return (web_address(url, _NOWHERE) or "") if url.startswith(("http://", "https://")) else ""
 

@@ -19,7 +19,7 @@ _LONGEST_FENCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MarkdownLine:
     """One line with its end.
 
     Attributes:
@@ -47,10 +47,10 @@ class Line:
         return not self.code and _RULE.match(self.text) is not None
 
 
-def scan(raw: str) -> list[Line]:
+def scan(raw: str) -> list[MarkdownLine]:
     """Return the lines of a document; their texts joined are the document again."""
     texts = list(io.StringIO(raw, newline=""))
-    lines: list[Line] = []
+    lines: list[MarkdownLine] = []
     ends = _FenceEnds(texts)
     while len(lines) < len(texts):
         start = len(lines)
@@ -58,18 +58,18 @@ def scan(raw: str) -> list[Line]:
         if end is None:
             lines.append(_plain_line(texts, start))
         else:
-            lines.append(Line(texts[start], code=True, opens=True))
-            lines.extend(Line(text, code=True) for text in texts[start + 1 : end + 1])
+            lines.append(MarkdownLine(texts[start], code=True, opens=True))
+            lines.extend(MarkdownLine(text, code=True) for text in texts[start + 1 : end + 1])
     return lines
 
 
-def _plain_line(texts: list[str], index: int) -> Line:
+def _plain_line(texts: list[str], index: int) -> MarkdownLine:
     text = texts[index]
     if match := _HEADING.match(text):
-        return Line(text, level=len(match[1]), heading=match[2].rstrip().rstrip("#").rstrip())
+        return MarkdownLine(text, level=len(match[1]), heading=match[2].rstrip().rstrip("#").rstrip())
     if _is_underlined(texts, index):
-        return Line(text, level=1, heading=text.strip())
-    return Line(text)
+        return MarkdownLine(text, level=1, heading=text.strip())
+    return MarkdownLine(text)
 
 
 def _is_underlined(texts: list[str], index: int) -> bool:

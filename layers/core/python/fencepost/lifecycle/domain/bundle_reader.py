@@ -22,8 +22,8 @@ from fencepost.lifecycle.domain.bundles import (
     PARTS_OF,
     SCHEMA,
     SIGNATURE,
+    BundlePart,
     Manifest,
-    Part,
     signature,
 )
 
@@ -103,7 +103,7 @@ class Bundle:
             raise BadZipFile
         return content
 
-    def _checked_parts(self) -> dict[str, Part]:
+    def _checked_parts(self) -> dict[str, BundlePart]:
         parts, wanted = {part.name: part for part in self.manifest.parts}, PARTS_OF[self.manifest.version]
         members = self._zip.infolist()
         sizes = {info.filename: info.file_size for info in members if info.filename in parts}

@@ -93,7 +93,7 @@ class BundledContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class BundlePart:
     """One member's size, hash and number of lines."""
 
     name: str
@@ -110,7 +110,7 @@ class Manifest:
     version: int
     org: str
     owner: str
-    parts: tuple[Part, ...]
+    parts: tuple[BundlePart, ...]
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class BundleWriter:
     def __init__(self) -> None:
         self._buffer = BytesIO()
         self._zip = ZipFile(self._buffer, "w")
-        self._parts: list[Part] = []
+        self._parts: list[BundlePart] = []
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +153,7 @@ class BundleWriter:
                 total.add(line)
                 _require_room(before + total.size, self._buffer.tell())
                 member.write(line)
-        self._parts.append(Part(name=name, sha256=total.hash.hexdigest(), bytes=total.size, lines=total.lines))
+        self._parts.append(BundlePart(name=name, sha256=total.hash.hexdigest(), bytes=total.size, lines=total.lines))
 
     def finish(self, org: str, owner: str, key: bytes) -> bytes:
         """Write the manifest and its signature, and return the whole."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, override
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.conversations.domain.archives import Block
+from fencepost.conversations.domain.archives import ArchiveBlock
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.conversations.rows.archived import ArchivedMessages, items_between
@@ -24,9 +24,9 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, dynamodb_client, store_errors
 from fencepost.kernel.aws.reading import get_row
 from fencepost.kernel.aws.rows import attribute, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.lifecycle.dynamodb.erasure_scan import Remains
+from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan
 from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.lifecycle.ports import ArchiveStore
 from fencepost.memory.rows import keys as memory_keys
@@ -77,15 +77,15 @@ class DynamoDbArchive(ArchiveStore):
         return tuple(self._rows.message(scope, item) for item in found)
 
     @override
-    def blocks(self, scope: Scope, conversation_id: str) -> tuple[Block, ...]:
+    def blocks(self, scope: Scope, conversation_id: str) -> tuple[ArchiveBlock, ...]:
         return self._archived.blocks(scope, conversation_id)
 
     @override
-    def read(self, scope: Scope, block: Block) -> tuple[Message, ...]:
+    def read(self, scope: Scope, block: ArchiveBlock) -> tuple[Message, ...]:
         return self._archived.block_messages(scope, block)
 
     @override
-    def move(self, scope: Scope, conversation: Conversation, block: Block, messages: Sequence[Message]) -> bool:
+    def move(self, scope: Scope, conversation: Conversation, block: ArchiveBlock, messages: Sequence[Message]) -> bool:
         item = to_item(block) | conversations_keys.block_row(scope, conversation.id, block.first_seq)
         actions: dict[str, TransactWriteItemTypeDef] = {
             "conversation": {"Update": _archived(self._table, scope, conversation, block)},
@@ -121,7 +121,7 @@ class DynamoDbArchive(ArchiveStore):
         )
 
     @override
-    def drop_block(self, scope: Scope, conversation_id: str, block: Block) -> None:
+    def drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
         first, last = conversations_keys.rating_sort(block.first_seq), conversations_keys.rating_sort(block.last_seq)
         self._delete(
             [
@@ -136,7 +136,7 @@ class DynamoDbArchive(ArchiveStore):
     @override
     def drop_files(self, scope: Scope, conversation_id: str) -> None:
         """Rows go first: whoever attaches a file finds that it is gone."""
-        remains = Remains(self._table, self._blobs, self._client)
+        remains = ErasureScan(self._table, self._blobs, self._client)
         Removal(self._table, self._client).remove_unused(list(remains.files(scope, conversation_id, is_over=True)))
         for prefix in remains.strays(scope, objects.FILES):
             self._blobs.delete(scope, prefix)
@@ -167,7 +167,7 @@ class DynamoDbArchive(ArchiveStore):
         }
 
     def _transact(self, actions: Mapping[str, TransactWriteItemTypeDef]) -> bool:
-        return transact_surely(self._client(), actions) is None
+        return transact_with_retry(self._client(), actions) is None
 
     def _delete(self, rows: Sequence[aws_keys.Key]) -> None:
         for some in batched(rows, _WRITTEN_AT_ONCE, strict=False):
@@ -184,7 +184,7 @@ class DynamoDbArchive(ArchiveStore):
         return [{"DeleteRequest": {"Key": request["DeleteRequest"]["Key"]}} for request in left]
 
 
-def _archived(table: str, scope: Scope, conversation: Conversation, block: Block) -> UpdateTypeDef:
+def _archived(table: str, scope: Scope, conversation: Conversation, block: ArchiveBlock) -> UpdateTypeDef:
     return {
         "TableName": table,
         "Key": keys.conversation_row(scope, conversation.id),

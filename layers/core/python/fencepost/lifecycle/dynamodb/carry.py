@@ -11,7 +11,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, Refused, dynamodb_client, update
 from fencepost.kernel.aws.rows import to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode
 from fencepost.lifecycle.ports import CarryStore
 from fencepost.memory.domain.summary import Summary
@@ -64,4 +64,4 @@ class DynamoDbCarryStore(CarryStore):
         if scope.actor.startswith(_MEMBER):
             user = scope.actor.removeprefix(_MEMBER)
             writes["membership"] = membership_check(self._directory, scope, user)
-        return transact_surely(self._client(), writes) is None
+        return transact_with_retry(self._client(), writes) is None

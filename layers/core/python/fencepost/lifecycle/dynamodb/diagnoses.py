@@ -14,7 +14,7 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.client import OneTable, store_errors, update
 from fencepost.kernel.aws.rows import from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle import rows as lifecycle_rows
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
@@ -62,7 +62,7 @@ class DynamoDbDiagnoses(OneTable, DiagnosisStore):
     @override
     def look(self, scope: Scope, look: Look) -> bool:
         count, row = self._count(scope, look), self._row(scope, look)
-        return transact_surely(self._client(), {"diagnosis": count, "look": row}) is None
+        return transact_with_retry(self._client(), {"diagnosis": count, "look": row}) is None
 
     @override
     def close(self, scope: Scope, diagnosis: Diagnosis) -> None:

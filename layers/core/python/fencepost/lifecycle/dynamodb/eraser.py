@@ -18,7 +18,7 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.client import ClientFactory, dynamodb_client
 from fencepost.lifecycle.domain.erasures import ErasedKind
-from fencepost.lifecycle.dynamodb.erasure_scan import Remains, Remnant, counted, remnant
+from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan, Leftover, counted, leftover
 from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.lifecycle.ports import Eraser
 
@@ -37,12 +37,12 @@ class DynamoDbEraser(Eraser):
 
     def __init__(self, table: str, blobs: BlobStore, client: ClientFactory = dynamodb_client) -> None:
         self._blobs = blobs
-        self._remains = Remains(table, blobs, client)
+        self._remains = ErasureScan(table, blobs, client)
         self._removal = Removal(table, client)
 
     @override
     def forget_conversation(self, scope: Scope, conversation_id: str, now: datetime) -> bool:
-        return self._removal.bury(keys.conversation_row(scope, conversation_id), now)
+        return self._removal.enqueue_removal(keys.conversation_row(scope, conversation_id), now)
 
     @override
     def forget_owner(self, scope: Scope, now: datetime) -> dict[str, int]:
@@ -50,7 +50,7 @@ class DynamoDbEraser(Eraser):
         self._removal.mark_owner(scope, now)
         forgotten = Counter[str]({ErasedKind.FACTS: self._remove_facts(scope, None)})
         for kind, group in _by_kind(self._remains.of_owner(scope)):
-            rows = [remnant.key for remnant in group]
+            rows = [leftover.key for leftover in group]
             forgotten[kind] += len(rows)
             self._removal.bury_all(rows, now) if kind in _BURIED else self._removal.remove(rows)
         return dict(+forgotten)
@@ -87,7 +87,7 @@ class DynamoDbEraser(Eraser):
         swept[ErasedKind.OBJECTS] += self._drop(scope, self._remains.objects(scope, None))
         return +swept
 
-    def _sweep(self, scope: Scope, conversation_id: str, rows: Iterator[Remnant], budget: int) -> Counter[str]:
+    def _sweep(self, scope: Scope, conversation_id: str, rows: Iterator[Leftover], budget: int) -> Counter[str]:
         swept = self._remove(rows, budget)
         # What was cut off by the budget is found by the next sweep.
         complete = swept.total() < budget
@@ -96,10 +96,10 @@ class DynamoDbEraser(Eraser):
             self._removal.let_go(scope, conversation_id)
         return +swept
 
-    def _remove(self, remnants: Iterator[Remnant], budget: int) -> Counter[str]:
+    def _remove(self, remnants: Iterator[Leftover], budget: int) -> Counter[str]:
         removed: Counter[str] = Counter()
         for kind, group in _by_kind(islice(remnants, budget)):
-            rows = [remnant.key for remnant in group]
+            rows = [leftover.key for leftover in group]
             self._removal.remove(rows)
             removed[kind] += len(rows)
         return removed
@@ -116,7 +116,7 @@ class DynamoDbEraser(Eraser):
         if self._remains.is_there(scope, conversation_id):
             return Counter()
         facts, rows = self._remains.facts(scope, conversation_id), self._remains.of_conversation(scope, conversation_id)
-        left = counted(chain(facts, rows, map(remnant, self._remains.files(scope, conversation_id))))
+        left = counted(chain(facts, rows, map(leftover, self._remains.files(scope, conversation_id))))
         left[ErasedKind.OBJECTS] = self._stored(scope, self._remains.objects(scope, conversation_id))
         return left
 
@@ -131,5 +131,5 @@ class DynamoDbEraser(Eraser):
         return sum(1 for prefix in prefixes for _ in self._blobs.names(scope, prefix))
 
 
-def _by_kind(remnants: Iterator[Remnant]) -> Iterator[tuple[str, Iterator[Remnant]]]:
-    return groupby(remnants, key=lambda remnant: remnant.kind)
+def _by_kind(remnants: Iterator[Leftover]) -> Iterator[tuple[str, Iterator[Leftover]]]:
+    return groupby(remnants, key=lambda row: row.kind)

@@ -49,14 +49,14 @@ _FIRST_POINTER, _AFTER_POINTERS = "msg#", "msg$"
 """Pointers are many and big, for they hold contexts, and are read by themselves: `$` follows `#`."""
 
 
-class Remnant(NamedTuple):
+class Leftover(NamedTuple):
     """A row that is left, and what it is."""
 
     kind: str
     key: Key
 
 
-class Remains:
+class ErasureScan:
     """Finds rows and objects. Each method reads the store as it is at that moment.
 
     Args:
@@ -70,29 +70,29 @@ class Remains:
         self._blobs = blobs
         self._client = client
 
-    def of_conversation(self, scope: Scope, conversation_id: str) -> Iterator[Remnant]:
+    def of_conversation(self, scope: Scope, conversation_id: str) -> Iterator[Leftover]:
         """Yield rows of a conversation that is gone, but for facts that were drawn from it."""
-        yield from (remnant(row) for row in self._copies(scope, conversation_id))
+        yield from (leftover(row) for row in self._copies(scope, conversation_id))
         yield from self._pointers(scope, conversation_id)
         yield from self.in_partition(scope, conversation_id)
 
-    def in_partition(self, scope: Scope, conversation_id: str) -> Iterator[Remnant]:
+    def in_partition(self, scope: Scope, conversation_id: str) -> Iterator[Leftover]:
         """Yield rows of a conversation's own partition."""
         partition = keys.conversation(scope, conversation_id)
-        yield from (remnant(row) for row in self._query(_all(partition), "pk, sk"))
+        yield from (leftover(row) for row in self._query(_all(partition), "pk, sk"))
 
-    def of_owner(self, scope: Scope) -> Iterator[Remnant]:
+    def of_owner(self, scope: Scope) -> Iterator[Leftover]:
         """Yield everything in an owner's partition that an erasure removes, but for facts and pointers."""
-        yield from (remnant(row) for row in self._beside_pointers(scope) if not _stays(row))
+        yield from (leftover(row) for row in self._beside_pointers(scope) if not _stays(row))
 
-    def stray_pointers(self, scope: Scope) -> Iterator[Remnant]:
+    def stray_pointers(self, scope: Scope) -> Iterator[Leftover]:
         """Yield pointers of an owner that lead to no conversation."""
         # A pointer is stored with its conversation or after it: read first, it is never taken for a stray one.
         found = list(self._query(_prefixed(keys.owner(scope), "msg#"), "pk, sk, conversation_id"))
         living = self._living(scope)
         for row in found:
             if not living & _owners("conv", row["conversation_id"]["S"]):
-                yield remnant(row)
+                yield leftover(row)
 
     def tombstones(self, scope: Scope, *, unfinished: bool) -> Iterator[str]:
         """Yield ids of conversations that are gone; only of those that are still being swept, where that is asked."""
@@ -159,17 +159,17 @@ class Remains:
             if _is_copy(from_item(JobRecord, row), conversation_id):
                 yield row
 
-    def facts(self, scope: Scope, conversation_id: str | None) -> Iterator[Remnant]:
+    def facts(self, scope: Scope, conversation_id: str | None) -> Iterator[Leftover]:
         """Yield facts that were drawn from a conversation, as long as its pointers are there; None yields all facts."""
         facts = list(self._query(_prefixed(keys.owner(scope), "fact#")))
         if facts and conversation_id is not None:
             own = {_id(pointer.key) for pointer in self._pointers(scope, conversation_id)}
             facts = [row for row in facts if own & set(_sources(row))]
-        yield from map(remnant, facts)
+        yield from map(leftover, facts)
 
-    def _pointers(self, scope: Scope, conversation_id: str) -> Iterator[Remnant]:
+    def _pointers(self, scope: Scope, conversation_id: str) -> Iterator[Leftover]:
         rows = self._query(_prefixed(keys.owner(scope), "msg#"), "pk, sk, conversation_id")
-        yield from (remnant(row) for row in rows if row["conversation_id"]["S"] == conversation_id)
+        yield from (leftover(row) for row in rows if row["conversation_id"]["S"] == conversation_id)
 
     def _living(self, scope: Scope) -> set[tuple[str, str]]:
         """Return kind and id of every row of an owner that may name objects."""
@@ -193,13 +193,13 @@ class Remains:
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
 
 
-def remnant(row: Item) -> Remnant:
+def leftover(row: Item) -> Leftover:
     """Return a row's kind and key."""
     name = row["sk"]["S"].partition("#")[0]
-    return Remnant(_KINDS.get(name, name), {"pk": row["pk"], "sk": row["sk"]})
+    return Leftover(_KINDS.get(name, name), {"pk": row["pk"], "sk": row["sk"]})
 
 
-def counted(remnants: Iterable[Remnant]) -> Counter[str]:
+def counted(remnants: Iterable[Leftover]) -> Counter[str]:
     """Count rows by kind."""
     return Counter(kind for kind, _ in remnants)
 

@@ -23,7 +23,7 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
 from fencepost.kernel.aws.reading import query_pages
 from fencepost.kernel.aws.rows import timestamp
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.bundle_check import AskedQuestion
 from fencepost.lifecycle.dynamodb.removal import TOMBSTONES_KEPT, Removal
@@ -217,7 +217,7 @@ class DynamoDbImports(ImportStore):
 
     def _transact(self, actions: Mapping[str, TransactWriteItemTypeDef]) -> Mapping[str, Item]:
         """Write all or nothing, and return what stood in the way."""
-        cancelled = transact_surely(self._client(), actions)
+        cancelled = transact_with_retry(self._client(), actions)
         return cancelled.met if cancelled else {}
 
     def _get(self, rows: list[aws_keys.Key]) -> list[Item]:

@@ -14,7 +14,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.client import ClientFactory, Item, store_errors, update
 from fencepost.kernel.aws.keys import Key
 from fencepost.kernel.aws.rows import timestamp
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.rows.fact_changes import changes, one_more
 
@@ -79,7 +79,7 @@ class Removal:
         with ThreadPoolExecutor(_BATCHES_AT_ONCE) as pool:
             return sum(pool.map(self._remove_unused, files))
 
-    def bury(self, row: Key, now: datetime) -> bool:
+    def enqueue_removal(self, row: Key, now: datetime) -> bool:
         """Put a tombstone in the place of a conversation's row; False where there is none."""
         return self._transact([self._deletion(row, "attribute_exists(pk)"), self._tombstone(row, now)])
 
@@ -151,7 +151,7 @@ class Removal:
 
     def _transact(self, writes: Sequence[TransactWriteItemTypeDef]) -> bool:
         """Write all or nothing; False where a condition did not hold."""
-        return transact_surely(self._client(), {str(place): write for place, write in enumerate(writes)}) is None
+        return transact_with_retry(self._client(), {str(place): write for place, write in enumerate(writes)}) is None
 
     def _deletion(self, row: Key, condition: str | None = None) -> TransactWriteItemTypeDef:
         delete: DeleteTypeDef = {"TableName": self._table, "Key": row}

@@ -86,12 +86,12 @@ class DiagnosticsRoutes:
 
 def _organisation(call: Call) -> Scope:
     """Authorise for the organisation as a whole: its records, and the right to make one."""
-    return call.decide(call.known, Action.DIAGNOSE, Resource(call.known.org))
+    return call.decide(call.require_caller(), Action.DIAGNOSE, Resource(call.require_caller().org))
 
 
 def _of(call: Call, owner: str) -> Scope:
     """Authorise for the data of one owner in the admin's own organisation."""
-    return call.decide(call.known, Action.DIAGNOSE, Resource(call.known.org, owner))
+    return call.decide(call.require_caller(), Action.DIAGNOSE, Resource(call.require_caller().org, owner))
 
 
 def _number(text: str) -> int:

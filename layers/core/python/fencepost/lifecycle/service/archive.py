@@ -8,7 +8,7 @@ from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import (
     BLOCK_MESSAGES,
-    Block,
+    ArchiveBlock,
     DamagedBlock,
     describe,
     is_due,
@@ -82,7 +82,7 @@ class ArchiveService:
             return None
         return replace(conversation, archived_through=block.last_seq)
 
-    def _stored(self, scope: Scope, conversation: Conversation, rows: tuple[Message, ...]) -> Block:
+    def _stored(self, scope: Scope, conversation: Conversation, rows: tuple[Message, ...]) -> ArchiveBlock:
         """Write a block, and read it back: only what S3 gives out again may take the place of rows."""
         content = pack(rows)
         block = describe(objects.block(conversation.id, rows[0].seq, content), content, rows)

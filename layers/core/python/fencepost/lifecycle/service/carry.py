@@ -19,7 +19,7 @@ from fencepost.lifecycle.ports import CarryStore
 from fencepost.memory.domain.summary import Summary
 from fencepost.memory.ports import MemoryStore
 
-type Decide = Callable[[Caller, Action, Resource], Scope]
+type DecideCarryScope = Callable[[Caller, Action, Resource], Scope]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class CarryService:
     directory: Directory
     sites: SiteService
     clock: Clock
-    decide: Decide = authorize
+    decide: DecideCarryScope = authorize
 
     def summary(self, scope: Scope, conversation_id: str) -> Summary:
         """Return a conversation's summary."""

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.conversations.domain.archives import BLOCK_MESSAGES, Block, cutoff
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, ArchiveBlock, cutoff
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Retention
@@ -113,7 +113,7 @@ class RetentionService:
             if block.last_seq < conversation.kept_from:
                 self._drop_block(scope, conversation.id, block)
 
-    def _drop_block(self, scope: Scope, conversation_id: str, block: Block) -> None:
+    def _drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
         """Remove what points into a block, then its object, then its row: that tells the next run what to finish."""
         if block.object in self.blobs.names(scope, block.object):
             self.archive.drop_rows(scope, conversation_id, self.archive.read(scope, block))

@@ -23,7 +23,7 @@ _TOGETHER: Final = 4 * _PAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedEraser(Eraser):
+class VectorEraser(Eraser):
     """Implements `fencepost.lifecycle.ports.Eraser`: what another removes, and the entries of the same messages as
     `vectors`.
 

@@ -50,7 +50,7 @@ class DayBill:
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class BlockLease:
     """Permits and money of one day, taken in one write.
 
     Attributes:
@@ -71,7 +71,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class BlockSettlement:
     """What became of a lease.
 
     Attributes:

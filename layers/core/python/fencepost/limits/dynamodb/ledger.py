@@ -18,7 +18,15 @@ from urllib.parse import quote
 from fencepost.kernel.aws.client import ClientFactory, Item, Refused, dynamodb_client, number, update
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.ledger import Closing, DayBill, Lease, Reservation, exhausted, fitting, utc_day
+from fencepost.limits.domain.ledger import (
+    BlockLease,
+    BlockSettlement,
+    DayBill,
+    Reservation,
+    exhausted,
+    fitting,
+    utc_day,
+)
 from fencepost.limits.ports import BlockLedger
 
 if TYPE_CHECKING:
@@ -53,30 +61,30 @@ class DynamoDbLedger(BlockLedger):
 
     @override
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
-        closing = Closing(unused_permits=0, unused_money=reservation.amount - actual, spent=actual)
+        closing = BlockSettlement(unused_permits=0, unused_money=reservation.amount - actual, spent=actual)
         self._close(reservation.day, reservation.id, closing)
 
     @override
     def cancel(self, reservation: Reservation) -> None:
-        unused = Closing(unused_permits=1, unused_money=reservation.amount, spent=MicroDollars(0))
+        unused = BlockSettlement(unused_permits=1, unused_money=reservation.amount, spent=MicroDollars(0))
         self._close(reservation.day, reservation.id, unused)
 
     @override
-    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> Lease:
+    def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> BlockLease:
         """A block that does not fit shrinks to what the store says is left."""
         bill = DayBill()  # What not even an empty day could hold is refused without asking.
         while size := min(permits, fitting(bill, amount, caps)):
             answer = self._take(_lease(utc_day(now), size, amount), caps)
-            if isinstance(answer, Lease):
+            if isinstance(answer, BlockLease):
                 return answer
             bill, permits = answer, size - 1
         raise exhausted(bill, caps, now)
 
     @override
-    def close(self, lease: Lease, closing: Closing) -> None:
+    def close(self, lease: BlockLease, closing: BlockSettlement) -> None:
         self._close(lease.day, lease.id, closing)
 
-    def _take(self, wanted: Lease, caps: Caps) -> Lease | DayBill:
+    def _take(self, wanted: BlockLease, caps: Caps) -> BlockLease | DayBill:
         request = _taking(self._item(wanted.day), wanted, caps)
         answer = update(self._client(), request, ErrorCode.LEDGER_UNAVAILABLE)
         item = answer.item if isinstance(answer, Refused) else answer
@@ -85,7 +93,7 @@ class DynamoDbLedger(BlockLedger):
             return replace(wanted, first_call=first_call, committed=_bill(item).committed)
         return _bill(item)
 
-    def _close(self, day: date, lease_id: str, closing: Closing) -> None:
+    def _close(self, day: date, lease_id: str, closing: BlockSettlement) -> None:
         # A refusal says that the mark is gone: closed before, and nothing is left to do.
         update(self._client(), _returning(self._item(day), lease_id, closing), ErrorCode.LEDGER_UNAVAILABLE)
 
@@ -98,12 +106,12 @@ def site_account(org: str, site: str) -> str:
     return f"site#{quote(org, safe='')}#{quote(site, safe='')}#"
 
 
-def _lease(day: date, permits: int, amount: MicroDollars) -> Lease:
+def _lease(day: date, permits: int, amount: MicroDollars) -> BlockLease:
     lease_id = secrets.token_urlsafe(_ID_BYTES)
-    return Lease(lease_id, day, permits, MicroDollars(permits * amount), first_call=0, committed=MicroDollars(0))
+    return BlockLease(lease_id, day, permits, MicroDollars(permits * amount), first_call=0, committed=MicroDollars(0))
 
 
-def _taking(item: UpdateItemInputTypeDef, wanted: Lease, caps: Caps) -> UpdateItemInputTypeDef:
+def _taking(item: UpdateItemInputTypeDef, wanted: BlockLease, caps: Caps) -> UpdateItemInputTypeDef:
     return {
         **item,
         "UpdateExpression": "SET #mark = if_not_exists(calls, :zero) + :one, expires_at = :expiry "
@@ -123,7 +131,7 @@ def _taking(item: UpdateItemInputTypeDef, wanted: Lease, caps: Caps) -> UpdateIt
     }
 
 
-def _returning(item: UpdateItemInputTypeDef, lease_id: str, closing: Closing) -> UpdateItemInputTypeDef:
+def _returning(item: UpdateItemInputTypeDef, lease_id: str, closing: BlockSettlement) -> UpdateItemInputTypeDef:
     calls = {f"o{index}": call for index, call in enumerate(closing.open)}
     set_marks = "SET " + ",".join(f"#{name}=:{name}" for name in calls) if calls else ""
     return {

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import override
 
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.ledger import Closing, Lease, Reservation, utc_day
+from fencepost.limits.domain.ledger import BlockLease, BlockSettlement, Reservation, utc_day
 from fencepost.limits.ports import BlockLedger, Ledger
 
 LEASE_LIFETIME = timedelta(seconds=10)
@@ -23,7 +23,7 @@ MAX_BLOCK = 100
 no more than 4 KB and 300 operators (docs.aws.amazon.com, "Quotas in Amazon DynamoDB")."""
 
 
-class LeasingLedger(Ledger):
+class BlockLeasingLedger(Ledger):
     """Implements `fencepost.limits.ports.Ledger` over a `BlockLedger`. Safe in threads.
 
     A lease serves until it is used up, its time or its day ends, the caps change, or a call needs more money than it
@@ -43,7 +43,7 @@ class LeasingLedger(Ledger):
         self._lock = Lock()
         self._latest: _Running | None = None
         self._running: list[_Running] = []
-        self._unclosed: list[tuple[Lease, Closing]] = []
+        self._unclosed: list[tuple[BlockLease, BlockSettlement]] = []
 
     @override
     def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
@@ -107,7 +107,7 @@ class LeasingLedger(Ledger):
 class _Running:
     """A lease in use."""
 
-    def __init__(self, lease: Lease, caps: Caps, taken: datetime, lifetime: timedelta) -> None:
+    def __init__(self, lease: BlockLease, caps: Caps, taken: datetime, lifetime: timedelta) -> None:
         self.lease = lease
         self._caps = caps
         self._expires = taken + lifetime
@@ -163,7 +163,7 @@ class _Running:
             return 1
         return max(1, used if now >= self._expires else 2 * used)
 
-    def closing(self) -> Closing:
+    def closing(self) -> BlockSettlement:
         # What came back is not given out again: a call's id and number are made of its place in the lease.
         unused = self._permits + self._returned
-        return Closing(unused, self._money, MicroDollars(self._spent), tuple(self._open.values()))
+        return BlockSettlement(unused, self._money, MicroDollars(self._spent), tuple(self._open.values()))

@@ -14,7 +14,7 @@ from fencepost.limits.ports import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class SparingLedger(Ledger):
+class HeadroomLedger(Ledger):
     """Implements `fencepost.limits.ports.Ledger` over another one.
 
     A permit after which no other call would fit goes back at once. Until it is back it counts, so near a cap a call may

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import override
 
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import Reservation, require_payable
@@ -42,7 +42,7 @@ class SiteLedger(Ledger):
     def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
         """Where both refuse, the deployment's reason is given."""
         require_payable(amount, self.caps)
-        ours, sites = together(
+        ours, sites = run_concurrently(
             lambda: _outcome(lambda: self.deployment.reserve(amount, caps, now)),
             lambda: _outcome(lambda: self.site.reserve(amount, self.caps, now)),
         )
@@ -65,7 +65,7 @@ class SiteLedger(Ledger):
         if sites is None:
             end(self.deployment, reservation)
         else:
-            together(lambda: end(self.deployment, reservation), lambda: end(self.site, sites))
+            run_concurrently(lambda: end(self.deployment, reservation), lambda: end(self.site, sites))
 
 
 def _outcome(reserve: Callable[[], Reservation]) -> Reservation | FencepostError:

@@ -14,7 +14,7 @@ BACK: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow:
+class MessageChunkRow:
     """A part of a message, as far as the index holds it. Its words are the message's own, and stand nowhere else.
 
     Attributes:

@@ -13,24 +13,24 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fencepost.conversations.domain.messages import Message
-from fencepost.documents.domain.chunking import Bounds, cut
+from fencepost.documents.domain.chunking import Bounds, chunk
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.text.languages import language_of
-from fencepost.memory.domain.chunk_rows import PartRow, words_of
+from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
 from fencepost.retrieval.domain.ranking.fields import REACH, Fields, Said, blended, message_fields
 from fencepost.retrieval.domain.search import IndexEntry, Vector
 
-type Place = tuple[int, int]
+type ChunkPlace = tuple[int, int]
 """A message's number, and a part's in it."""
 type Span = tuple[int, int]
-type Cut = Callable[[str], Sequence[Span]]
+type SpanSplitter = Callable[[str], Sequence[Span]]
 """Cuts a message's content into parts whose spans tile it: `spans`, with the embedder's tokens and bounds."""
 
 _VERSION_DIGITS: Final = 7  # Of hexadecimal: 28 bits, which every index holds as a number.
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessageChunk:
     """A part of a message, as it is found."""
 
     message: str
@@ -41,7 +41,7 @@ class Part:
     said: Said
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ChunkPlace:
         """Where it stands in its conversation."""
         return self.seq, self.number
 
@@ -57,15 +57,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ChunkContext:
     """A part between its neighbours, each side in the order of the conversation."""
 
-    part: Part
-    before: Sequence[Part] = ()
-    after: Sequence[Part] = ()
+    part: MessageChunk
+    before: Sequence[MessageChunk] = ()
+    after: Sequence[MessageChunk] = ()
 
     @property
-    def together(self) -> tuple[Part, ...]:
+    def together(self) -> tuple[MessageChunk, ...]:
         """The part and its neighbours: all whose vectors have a share in its entry."""
         return (self.part, *self.before, *self.after)
 
@@ -83,7 +83,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class ChunkWindow:
     """Parts that follow each other, as they were read.
 
     Attributes:
@@ -91,20 +91,20 @@ class Stretch:
         ends: nothing stands after them.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[MessageChunk]
     begins: bool
     ends: bool
 
-    def placed(self) -> tuple[Placed, ...]:
+    def placed(self) -> tuple[ChunkContext, ...]:
         """Return those parts whose neighbours are all among them."""
         first = 0 if self.begins else REACH
         last = len(self.parts) - (0 if self.ends else REACH)
         return tuple(
-            Placed(self.parts[n], self.parts[max(0, n - REACH) : n], self.parts[n + 1 : n + 1 + REACH])
+            ChunkContext(self.parts[n], self.parts[max(0, n - REACH) : n], self.parts[n + 1 : n + 1 + REACH])
             for n in range(first, last)
         )
 
-    def covers(self, row: PartRow) -> bool:
+    def covers(self, row: MessageChunkRow) -> bool:
         """Tell whether a row stands where those parts do: without one of them, it is a row too many."""
         place = row.seq, row.number
         after_first = self.begins or self.parts[:REACH][-1].place < place
@@ -112,7 +112,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingEntry:
     """A part that needs a new entry.
 
     Attributes:
@@ -120,11 +120,11 @@ class Due:
         former: as it is, where there is one.
     """
 
-    placed: Placed
-    row: PartRow
-    former: PartRow | None
+    placed: ChunkContext
+    row: MessageChunkRow
+    former: MessageChunkRow | None
 
-    def written(self, vector: Vector, stored_id: str) -> PartRow:
+    def written(self, vector: Vector, stored_id: str) -> MessageChunkRow:
         """Return the row that knows the new entry, and the one that searches find until they find the new one."""
         known = (self.former.stale_id or self.former.stored_id) if self.former else ""
         return replace(self.row, vector=vector, stored_id=stored_id, stale_id=known if known != stored_id else "")
@@ -136,7 +136,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class EntryPlan:
     """What is left to do.
 
     Attributes:
@@ -145,16 +145,16 @@ class Plan:
         vanishing: rows of parts that there are not any more.
     """
 
-    current: tuple[PartRow, ...]
-    due: tuple[Due, ...]
-    vanishing: tuple[PartRow, ...]
+    current: tuple[MessageChunkRow, ...]
+    due: tuple[PendingEntry, ...]
+    vanishing: tuple[MessageChunkRow, ...]
 
 
 def spans(text: str, count: Callable[[str], int], bounds: Bounds) -> Sequence[Span]:
     """Return the spans of a message's parts, in code points, which tile it. Most messages are of one part."""
     if count(text) <= bounds.most:
         return ((0, len(text)),)
-    return tuple((piece.start, piece.end) for piece in cut(text, count, bounds, language_of(text)))
+    return tuple((piece.start, piece.end) for piece in chunk(text, count, bounds, language_of(text)))
 
 
 def is_remembered(message: Message, kept_from: int) -> bool:
@@ -162,39 +162,39 @@ def is_remembered(message: Message, kept_from: int) -> bool:
     return message.is_settled and message.seq >= kept_from
 
 
-def parts_of(message: Message, kept_from: int, cutter: Cut) -> tuple[Part, ...]:
+def chunks_of(message: Message, kept_from: int, cutter: SpanSplitter) -> tuple[MessageChunk, ...]:
     """Return a message's parts, without citation markers; none of one that is not to be found.
 
     A part without words is none.
     """
     if not is_remembered(message, kept_from):
         return ()
-    day, pieces = message.created_at.date(), list[Part]()
+    day, pieces = message.created_at.date(), list[MessageChunk]()
     for number, (start, end) in enumerate(cutter(message.content)):
         said = Said(words_of(message.content, start, end), day)
-        pieces.append(Part(message.id, message.seq, number, start, end, said))
+        pieces.append(MessageChunk(message.id, message.seq, number, start, end, said))
     return tuple(piece for piece in pieces if piece.said.words)
 
 
-def planned(stretch: Stretch, rows: Sequence[PartRow], model: str) -> Plan:
+def entry_plan(stretch: ChunkWindow, rows: Sequence[MessageChunkRow], model: str) -> EntryPlan:
     """Compare parts with the rows that there are."""
     known = {(row.seq, row.number): row for row in rows if stretch.covers(row)}
-    current, due = list[PartRow](), list[Due]()
+    current, due = list[MessageChunkRow](), list[PendingEntry]()
     for placed in stretch.placed():
         row, former = _row(placed, model), known.pop(placed.part.place, None)
         if former and former.stored_id and (former.message, former.version) == (row.message, row.version):
             current.append(former)
         else:
-            due.append(Due(placed, row, former))
-    return Plan(current=tuple(current), due=tuple(due), vanishing=tuple(known.values()))
+            due.append(PendingEntry(placed, row, former))
+    return EntryPlan(current=tuple(current), due=tuple(due), vanishing=tuple(known.values()))
 
 
-def known_vectors(rows: Iterable[PartRow], model: str) -> dict[str, Vector]:
+def known_vectors(rows: Iterable[MessageChunkRow], model: str) -> dict[str, Vector]:
     """Return, by the digests of what was embedded, the vectors that a model made."""
     return {row.passage: row.vector for row in rows if row.vector and row.model == model}
 
 
-def entry_of(scope: Scope, conversation_id: str, due: Due, vectors: Mapping[str, Vector]) -> IndexEntry:
+def entry_of(scope: Scope, conversation_id: str, due: PendingEntry, vectors: Mapping[str, Vector]) -> IndexEntry:
     """Return a part's entry. Its owner alone finds it.
 
     Args:
@@ -221,9 +221,9 @@ def entry_of(scope: Scope, conversation_id: str, due: Due, vectors: Mapping[str,
     )
 
 
-def _row(placed: Placed, model: str) -> PartRow:
+def _row(placed: ChunkContext, model: str) -> MessageChunkRow:
     part = placed.part
-    return PartRow(
+    return MessageChunkRow(
         message=part.message,
         seq=part.seq,
         number=part.number,

@@ -53,7 +53,7 @@ _REQUEST = "Write the notes."
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SummaryStep:
     """What one call of the model turns into a summary.
 
     Attributes:
@@ -123,7 +123,7 @@ def still_holds(summary: Summary, messages: Sequence[Message]) -> bool:
     return content_hash(_between(messages, summary.first_seq, summary.last_seq)) == summary.content_hash
 
 
-def next_step(summary: Summary | None, messages: Sequence[Message], through: int) -> Step | None:
+def next_step(summary: Summary | None, messages: Sequence[Message], through: int) -> SummaryStep | None:
     """Return what the next call should add; None where nothing is left.
 
     Args:
@@ -137,16 +137,16 @@ def next_step(summary: Summary | None, messages: Sequence[Message], through: int
     count = sum(total <= INPUT_TOKENS for total in totals)
     added = tuple(waiting[: max(count, 1)])
     covered = tuple(_between(messages, summary.first_seq, reached)) if summary else ()
-    return Step(summary, covered, added) if added else None
+    return SummaryStep(summary, covered, added) if added else None
 
 
-def summary_prompt(step: Step, nonce: str) -> Prompt:
+def summary_prompt(step: SummaryStep, nonce: str) -> Prompt:
     """Return what the model is asked. Messages that are too long for one call are cut."""
     fences = [*_earlier(step, nonce), *(_fenced(message, nonce) for message in step.added)]
     return background_prompt(RULES, (*fences, _REQUEST), OUTPUT_TOKENS)
 
 
-def kept_lines(text: str, step: Step, budget: int) -> tuple[SummaryLine, ...]:
+def kept_lines(text: str, step: SummaryStep, budget: int) -> tuple[SummaryLine, ...]:
     """Return the lines of the model's text that rest on messages of the range, the last ones that fit the budget."""
     lines = [SummaryLine(line.text, line.messages) for line in sourced_lines(text, step.numbers)]
     totals = accumulate(count_tokens(line.text) + _LINE_TOKENS * len(line.sources) for line in reversed(lines))
@@ -154,7 +154,7 @@ def kept_lines(text: str, step: Step, budget: int) -> tuple[SummaryLine, ...]:
     return tuple(lines[len(lines) - fitting :])
 
 
-def _earlier(step: Step, nonce: str) -> list[str]:
+def _earlier(step: SummaryStep, nonce: str) -> list[str]:
     if step.before is None or not step.before.lines:
         return []
     numbers = {source: number for number, source in step.numbers.items()}

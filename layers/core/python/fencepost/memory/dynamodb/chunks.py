@@ -13,9 +13,9 @@ from fencepost.kernel.aws.batches import delete_rows
 from fencepost.kernel.aws.client import OneTable
 from fencepost.kernel.aws.reading import query_pages
 from fencepost.kernel.aws.rows import attribute
-from fencepost.kernel.aws.transactions import transact_surely
-from fencepost.memory.domain.chunk_rows import PartRow
-from fencepost.memory.ports import PartStore
+from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
+from fencepost.memory.ports import MessageChunkStore
 from fencepost.memory.rows import keys as memory_keys
 from fencepost.memory.rows.chunks import part_item, read_part
 
@@ -26,13 +26,13 @@ ROWS_AT_ONCE: Final = 99
 """With the conversation's row: DynamoDB's own limit of a transaction is 100."""
 
 
-class DynamoDbParts(OneTable, PartStore):
-    """Implements `fencepost.memory.ports.PartStore` in the conversations' table."""
+class DynamoDbMessageChunks(OneTable, MessageChunkStore):
+    """Implements `fencepost.memory.ports.MessageChunkStore` in the conversations' table."""
 
     @override
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
-    ) -> tuple[PartRow, ...]:
+    ) -> tuple[MessageChunkRow, ...]:
         through = memory_keys.PARTS if last is None else memory_keys.part_sort(last)
         request: QueryInputTypeDef = {
             "TableName": self._table,
@@ -46,20 +46,20 @@ class DynamoDbParts(OneTable, PartStore):
         return tuple(read_part(item) for page in query_pages(self._client(), request) for item in page["Items"])
 
     @override
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> bool:
+    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
         """Up to `ROWS_AT_ONCE` are written together or not at all."""
         return all(
-            transact_surely(self._client(), self._writes(scope, conversation, some)) is None
+            transact_with_retry(self._client(), self._writes(scope, conversation, some)) is None
             for some in batched(rows, ROWS_AT_ONCE, strict=False)
         )
 
     @override
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         gone = [memory_keys.part_row(scope, conversation_id, row.seq, row.number) for row in rows]
         delete_rows(self._client(), self._table, gone)
 
     def _writes(
-        self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]
+        self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]
     ) -> Mapping[str, TransactWriteItemTypeDef]:
         writes: dict[str, TransactWriteItemTypeDef] = {
             row.chunk: {"Put": {"TableName": self._table, "Item": part_item(scope, conversation.id, row)}}

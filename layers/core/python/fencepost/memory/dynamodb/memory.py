@@ -20,7 +20,7 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import OneTable, Refused, update
 from fencepost.kernel.aws.reading import get_row, query_pages
 from fencepost.kernel.aws.rows import attribute, from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_surely
+from fencepost.kernel.aws.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_WRITTEN
 from fencepost.memory.domain.summary import Summary
@@ -86,7 +86,7 @@ class DynamoDbMemoryStore(OneTable, MemoryStore):
         }
         item = to_item(summary) | memory_keys.summary_row(scope, conversation_id)
         actions: Actions = {"conversation": row, "summary": {"Put": {"TableName": self._table, "Item": item}}}
-        return transact_surely(self._client(), actions) is None
+        return transact_with_retry(self._client(), actions) is None
 
     @override
     def drop_summary(self, scope: Scope, conversation_id: str, remaining: Summary | None = None) -> None:
@@ -102,7 +102,7 @@ class DynamoDbMemoryStore(OneTable, MemoryStore):
         }
         key = memory_keys.summary_row(scope, conversation_id)
         summary = self._reduce(key, remaining) if remaining else self._delete(key)
-        transact_surely(self._client(), {"conversation": row, "summary": summary})
+        transact_with_retry(self._client(), {"conversation": row, "summary": summary})
 
     @override
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
@@ -130,7 +130,7 @@ class DynamoDbMemoryStore(OneTable, MemoryStore):
             writes = plan()
             if not writes:
                 return 0
-            cancelled = transact_surely(
+            cancelled = transact_with_retry(
                 self._client(), {**checks, "changes": one_more(self._table, scope, before), **writes}
             )
             if cancelled is None:

@@ -15,7 +15,7 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.batches import read_rows
 from fencepost.kernel.aws.client import Item, OneTable
 from fencepost.kernel.aws.rows import from_item
-from fencepost.memory.ports import HitRows, MessageHits, PartPlace
+from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
 from fencepost.memory.rows import keys as memory_keys
 from fencepost.memory.rows.chunks import read_place
 
@@ -24,7 +24,7 @@ class DynamoDbMessageHits(OneTable, MessageHits):
     """Implements `fencepost.memory.ports.MessageHits` in the conversations' table."""
 
     @override
-    def hydrate(self, scope: Scope, wanted: Sequence[PartPlace]) -> HitRows:
+    def hydrate(self, scope: Scope, wanted: Sequence[MessageChunkPlace]) -> HitRows:
         """What stands in S3 is left there: a batch of rows is one step."""
         talks = {one: keys.conversation_row(scope, one) for one, _, _ in wanted}
         said = {(one, seq): conversations_keys.message_row(scope, one, seq) for one, seq, _ in wanted}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.client import Item
 from fencepost.kernel.aws.rows import from_item, to_item
-from fencepost.memory.domain.chunk_rows import PartRow
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.rows import keys as memory_keys
 from fencepost.retrieval.rows import pack, unpack
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _VECTOR: Final = "vector"
 
 
-def part_item(scope: Scope, conversation_id: str, row: PartRow) -> dict[str, AttributeValueTypeDef]:
+def part_item(scope: Scope, conversation_id: str, row: MessageChunkRow) -> dict[str, AttributeValueTypeDef]:
     """Return a part's item. Its vector is packed as a chunk's is, in a quarter of the room."""
     fields = {name: content for name, content in to_item(replace(row, vector=())).items() if name != _VECTOR}
     return {
@@ -28,11 +28,11 @@ def part_item(scope: Scope, conversation_id: str, row: PartRow) -> dict[str, Att
     }
 
 
-def read_place(item: Item) -> PartRow:
+def read_place(item: Item) -> MessageChunkRow:
     """Return the part that an item holds, without its vector."""
-    return from_item(PartRow, {name: content for name, content in item.items() if name != _VECTOR})
+    return from_item(MessageChunkRow, {name: content for name, content in item.items() if name != _VECTOR})
 
 
-def read_part(item: Item) -> PartRow:
+def read_part(item: Item) -> MessageChunkRow:
     """Return the part that an item holds."""
     return replace(read_place(item), vector=unpack(item[_VECTOR]["B"]))

@@ -26,7 +26,7 @@ from fencepost.model.service.background_calls import Ask
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.queue.domain import Job
 from fencepost.queue.ports import JobStore
-from fencepost.queue.service import Progress, working
+from fencepost.queue.service import WorkProgress, working
 
 MAX_LISTED = 500
 """An owner's facts in one answer: all that are current, and the newest of the superseded ones."""
@@ -115,7 +115,7 @@ class FactProposals:
             if progress is not None:
                 self._propose(scope, job, conversation, site, progress)
 
-    def _propose(self, scope: Scope, job: Job, conversation: Conversation, site: Site, progress: Progress) -> None:
+    def _propose(self, scope: Scope, job: Job, conversation: Conversation, site: Site, progress: WorkProgress) -> None:
         messages = self._since(scope, conversation, progress.through)
         asked = questions(messages)
         if asked:

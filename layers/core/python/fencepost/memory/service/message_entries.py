@@ -14,10 +14,10 @@ from typing import Final
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
-from fencepost.memory.domain.chunk_rows import PartRow
-from fencepost.memory.domain.message_chunks import Due, entry_of, known_vectors
-from fencepost.memory.ports import PartStore
-from fencepost.queue.service import Progress
+from fencepost.memory.domain.chunk_rows import MessageChunkRow
+from fencepost.memory.domain.message_chunks import PendingEntry, entry_of, known_vectors
+from fencepost.memory.ports import MessageChunkStore
+from fencepost.queue.service import WorkProgress
 from fencepost.retrieval.domain.search import Vector
 from fencepost.retrieval.ports import Embedder, Stored, VectorIndex
 from fencepost.retrieval.service.index_errors import index_errors
@@ -31,7 +31,7 @@ _LISTED: Final = 500
 class MessageEntries:
     """What the index holds of conversations, as far as no embedder is needed."""
 
-    parts: PartStore
+    parts: MessageChunkStore
     index: VectorIndex
 
     def forget(self, scope: Scope, conversation_id: str, through: int | None = None) -> None:
@@ -53,7 +53,7 @@ class MessageEntries:
         with index_errors():
             self._delete(scope, sorted(self._listed(scope, conversation_id)))
 
-    def remove(self, scope: Scope, conversation_id: str, rows: Sequence[PartRow]) -> None:
+    def remove(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         """Remove entries, then the rows that know them."""
         for some in batched(rows, AT_ONCE, strict=False):
             self._delete(scope, _entries_of(some))
@@ -73,7 +73,7 @@ class MessageEntries:
         for some in batched(kept, AT_ONCE, strict=False):
             self.parts.put_parts(scope, conversation, some)
 
-    def settle(self, scope: Scope, conversation: Conversation, rows: Sequence[PartRow]) -> None:
+    def settle(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> None:
         """Remove entries that were replaced, where searches find by now what took their place."""
         waiting = [row for row in rows if row.stale_id]
         for some in batched(waiting, AT_ONCE, strict=False):
@@ -105,16 +105,16 @@ class Renewal:
     embedder: Embedder
     scope: Scope
     conversation: Conversation
-    rows: Sequence[PartRow]
-    progress: Progress
+    rows: Sequence[MessageChunkRow]
+    progress: WorkProgress
     vectors: dict[str, Vector] = field(init=False)
 
     def __post_init__(self) -> None:
         self.vectors = known_vectors(self.rows, self.embedder.model.name)
 
-    def renew(self, due: Sequence[Due]) -> list[PartRow] | None:
+    def renew(self, due: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
         """Make entries and return the rows that know them; None where the conversation is not what it was any more."""
-        written = list[PartRow]()
+        written = list[MessageChunkRow]()
         for some in batched(due, AT_ONCE, strict=False):
             self._embed(some)
             rows = self._write(some)
@@ -123,7 +123,7 @@ class Renewal:
             written += rows
         return written
 
-    def _embed(self, due: Sequence[Due]) -> None:
+    def _embed(self, due: Sequence[PendingEntry]) -> None:
         """Embed what no row holds. It goes into rows alone, which are erased with the conversation."""
         texts = {part.passage: part.spoken for one in due for part in one.placed.together}
         missing = {digest: text for digest, text in texts.items() if digest not in self.vectors}
@@ -131,7 +131,7 @@ class Renewal:
             made = self.embedder.passages([text for _, text in some])
             self.vectors |= zip(dict(some), made, strict=True)
 
-    def _write(self, due: Sequence[Due]) -> list[PartRow] | None:
+    def _write(self, due: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
         index, before = self.entries.index, self.progress.through
         self.progress.through = 0
         ids = index.upsert(self.scope, [entry_of(self.scope, self.conversation.id, one, self.vectors) for one in due])
@@ -145,11 +145,11 @@ class Renewal:
         return rows if kept else None
 
 
-def _is_of(row: PartRow, entry: Stored | None) -> bool:
+def _is_of(row: MessageChunkRow, entry: Stored | None) -> bool:
     """Tell whether an entry that a row knows is there, and is what the row says."""
     return entry is not None and (entry.version, entry.model) == (row.version, row.model)
 
 
-def _entries_of(rows: Sequence[PartRow]) -> list[str]:
+def _entries_of(rows: Sequence[MessageChunkRow]) -> list[str]:
     """Return what the index calls the entries that rows know."""
     return [one for row in rows for one in row.entry_ids]

@@ -12,12 +12,12 @@ from fencepost.conversations.domain.archives import is_kept
 from fencepost.conversations.domain.messages import Message, MessageStatus
 from fencepost.conversations.ports import ConversationStore
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.concurrency import started
+from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.chunk_rows import PartRow, words_of
-from fencepost.memory.ports import HitRows, MessageHits, PartPlace
+from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
+from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
 from fencepost.model.domain.prompt import Role
-from fencepost.retrieval.domain.ranking.fusion import Key, key_of
+from fencepost.retrieval.domain.ranking.fusion import FusionKey, key_of
 from fencepost.retrieval.domain.search import Hit, Passage, message_of, number_of
 from fencepost.retrieval.service.hydration import Hydrated
 
@@ -65,12 +65,12 @@ class MessagePassages:
 
     def finish(self, scope: Scope, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """See `Hydrator`: the words of what stands in S3, all at once. What is not found there is left out."""
-        running = [started(partial(self._read, scope, each)) for each in passages if not each.text]
+        running = [start_concurrently(partial(self._read, scope, each)) for each in passages if not each.text]
         read = {(one.parent, one.chunk): one for future in running if (one := future.result())}
         whole = (each if each.text else read.get((each.parent, each.chunk)) for each in passages)
         return tuple(each for each in whole if each)
 
-    def _fate(self, hit: Hit, place: PartPlace | None, rows: HitRows) -> _Fate:
+    def _fate(self, hit: Hit, place: MessageChunkPlace | None, rows: HitRows) -> _Fate:
         talk = rows.conversations.get(hit.parent)
         if place is None or talk is None or hit.position < talk.kept_from:
             return _Fate.DEAD
@@ -96,7 +96,7 @@ class MessagePassages:
         return whole if message.id == message_of(passage.chunk) and whole.text else None
 
 
-def _known(hit: Hit, part: PartRow | None) -> _Fate:
+def _known(hit: Hit, part: MessageChunkRow | None) -> _Fate:
     """Show what has a row, by whichever entry it was found.
 
     An index lists what was replaced for a while, and of two entries the ranking knows no newer one. The words are those
@@ -105,12 +105,12 @@ def _known(hit: Hit, part: PartRow | None) -> _Fate:
     return _Fate.SHOWN if part and part.chunk == hit.chunk else _Fate.WAITS
 
 
-def _place(hit: Hit) -> PartPlace | None:
+def _place(hit: Hit) -> MessageChunkPlace | None:
     number = number_of(hit.chunk)
     return None if number is None else (hit.parent, hit.position, number)
 
 
-def _passage(key: Key, place: PartPlace, rows: HitRows) -> Passage:
+def _passage(key: FusionKey, place: MessageChunkPlace, rows: HitRows) -> Passage:
     conversation_id, chunk = key
     _, seq, _ = place
     part, message = rows.parts[place], rows.messages.get((conversation_id, seq))

@@ -15,12 +15,12 @@ from fencepost.conversations.service.transcripts import transcript
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.service import SiteService
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.chunk_rows import BACK, PartRow
-from fencepost.memory.domain.message_chunks import Cut, Part, Stretch, parts_of, planned
+from fencepost.memory.domain.chunk_rows import BACK, MessageChunkRow
+from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, SpanSplitter, chunks_of, entry_plan
 from fencepost.memory.service.message_entries import MessageEntries, Renewal
 from fencepost.queue.domain import Job
 from fencepost.queue.ports import JobQueue, JobStore
-from fencepost.queue.service import Progress, working
+from fencepost.queue.service import WorkProgress, working
 from fencepost.retrieval.domain.ranking.fields import REACH
 from fencepost.retrieval.ports import Embedder
 from fencepost.retrieval.service.index_errors import index_errors
@@ -44,7 +44,7 @@ class RememberService:
     jobs: JobStore
     queue: JobQueue
     sites: SiteService
-    cut: Cut
+    cut: SpanSplitter
     clock: Clock
     slice: int = SLICE
 
@@ -73,7 +73,7 @@ class RememberService:
         if not done:
             self.queue.send([replace(job, revises=False)])
 
-    def _advance(self, scope: Scope, job: Job, conversation: Conversation, progress: Progress) -> bool:
+    def _advance(self, scope: Scope, job: Job, conversation: Conversation, progress: WorkProgress) -> bool:
         """Work on the next slice; False where more is left."""
         if job.revises or not progress.through:
             progress.through = 0
@@ -86,10 +86,10 @@ class RememberService:
         progress.through = reached - 1
         return stretch.ends
 
-    def _renew(self, scope: Scope, conversation: Conversation, stretch: Stretch, progress: Progress) -> bool:
+    def _renew(self, scope: Scope, conversation: Conversation, stretch: ChunkWindow, progress: WorkProgress) -> bool:
         """Mend the difference; False where the conversation is not what it was any more."""
         rows = self._rows(scope, conversation, stretch)
-        plan = planned(stretch, rows, self.embedder.model.name)
+        plan = entry_plan(stretch, rows, self.embedder.model.name)
         self.entries.remove(scope, conversation.id, plan.vanishing)
         written = Renewal(
             entries=self.entries,
@@ -104,12 +104,12 @@ class RememberService:
         self.entries.settle(scope, conversation, [*plan.current, *written])
         return True
 
-    def _rows(self, scope: Scope, conversation: Conversation, stretch: Stretch) -> tuple[PartRow, ...]:
+    def _rows(self, scope: Scope, conversation: Conversation, stretch: ChunkWindow) -> tuple[MessageChunkRow, ...]:
         first = 1 if stretch.begins else stretch.parts[0].seq
         last = None if stretch.ends else stretch.parts[-1].seq
         return self.entries.parts.parts(scope, conversation.id, first=first, last=last)
 
-    def _stretch(self, scope: Scope, conversation: Conversation, through: int) -> Stretch:
+    def _stretch(self, scope: Scope, conversation: Conversation, through: int) -> ChunkWindow:
         """Read what may have changed, with all neighbours of it, and theirs."""
         back = 2 * BACK
         while True:
@@ -119,14 +119,14 @@ class RememberService:
                 return stretch
             back *= 2
 
-    def _read(self, scope: Scope, conversation: Conversation, after: int, through: int) -> Stretch:
-        parts, begins, new = list[Part](), after < conversation.kept_from, dict[int, int]()
+    def _read(self, scope: Scope, conversation: Conversation, after: int, through: int) -> ChunkWindow:
+        parts, begins, new = list[MessageChunk](), after < conversation.kept_from, dict[int, int]()
         for message in transcript(self.conversations, scope, conversation.id, after):
-            found = parts_of(message, conversation.kept_from, self.cut)
+            found = chunks_of(message, conversation.kept_from, self.cut)
             parts += found
             if found and message.seq > through:
                 new[message.seq] = len(found)
             # A message is never cut between two slices, and at least one new one has all its neighbours.
             if len(new) > REACH and sum(new.values()) >= self.slice:
-                return Stretch(parts=parts, begins=begins, ends=False)
-        return Stretch(parts=parts, begins=begins, ends=True)
+                return ChunkWindow(parts=parts, begins=begins, ends=False)
+        return ChunkWindow(parts=parts, begins=begins, ends=True)

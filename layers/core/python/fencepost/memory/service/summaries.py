@@ -16,7 +16,7 @@ from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.summaries import (
     PROMPT_VERSION,
-    Step,
+    SummaryStep,
     carried_part,
     content_hash,
     kept_lines,
@@ -94,7 +94,7 @@ class SummaryService:
         self.memory.drop_summary(scope, conversation.id, carried)
         return carried
 
-    def _made(self, step: Step, site: Site) -> Summary:
+    def _made(self, step: SummaryStep, site: Site) -> Summary:
         text = self.ask(site, summary_prompt(step, secrets.token_hex(NONCE_CHARACTERS // 2)))
         lines = kept_lines(text, step, site.budgets.summary_tokens)
         if not lines:

@@ -14,7 +14,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
 from fencepost.model.anthropic.event_loop import BackgroundLoop
 from fencepost.model.domain.errors import ModelError
-from fencepost.model.domain.prompt import Block, Prompt, PromptTurn, Role
+from fencepost.model.domain.prompt import Prompt, PromptBlock, PromptTurn, Role
 from fencepost.model.ports import Completion
 
 if TYPE_CHECKING:
@@ -119,11 +119,11 @@ def _message(turn: PromptTurn) -> MessageParam:
     return {"role": "assistant", "content": _blocks(turn.blocks)}
 
 
-def _blocks(blocks: Iterable[Block]) -> list[TextBlockParam]:
+def _blocks(blocks: Iterable[PromptBlock]) -> list[TextBlockParam]:
     return [_block(block) for block in blocks]
 
 
-def _block(block: Block) -> TextBlockParam:
+def _block(block: PromptBlock) -> TextBlockParam:
     if block.cached:
         return {"type": "text", "text": block.text, "cache_control": {"type": "ephemeral"}}
     return {"type": "text", "text": block.text}

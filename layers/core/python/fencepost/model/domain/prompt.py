@@ -14,7 +14,7 @@ from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TU
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PromptBlock:
     """A piece of text. `cached` marks the end of a prefix that the provider should cache."""
 
     text: str
@@ -26,7 +26,7 @@ class PromptTurn:
     """One message to the provider. Roles alternate and the first is the user's."""
 
     role: Role
-    blocks: tuple[Block, ...]
+    blocks: tuple[PromptBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Prompt:
         layers: what each of the six layers took, in their order.
     """
 
-    system: tuple[Block, ...]
+    system: tuple[PromptBlock, ...]
     turns: tuple[PromptTurn, ...]
     sources: tuple[Source, ...]
     input_tokens: int
@@ -52,10 +52,10 @@ class Prompt:
 
 def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) -> Prompt:
     """Return a call that is made for no answer: rules, and one turn of these texts, of which nothing can be cited."""
-    blocks = tuple(map(Block, texts))
+    blocks = tuple(map(PromptBlock, texts))
     text_tokens = sum(count_tokens(text) + BLOCK_TOKENS for text in (rules, *texts))
     return Prompt(
-        system=(Block(rules),),
+        system=(PromptBlock(rules),),
         turns=(PromptTurn(Role.USER, blocks),),
         sources=(),
         input_tokens=REQUEST_TOKENS + TURN_TOKENS + text_tokens,

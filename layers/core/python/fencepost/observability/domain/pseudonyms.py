@@ -15,10 +15,10 @@ from fencepost.identity.domain.scope import Scope
 PURPOSE = "pseudonym"
 """What the key is derived for."""
 
-type Kind = Literal["org", "owner", "conv", "msg", "fact", "summary", "file", "job", "diag"]
+type PseudonymKind = Literal["org", "owner", "conv", "msg", "fact", "summary", "file", "job", "diag"]
 
 _HEX_DIGITS = 16  # 64 bits: among a million names, two are alike once in forty million times.
-_PRIVATE: tuple[Kind, ...] = ("msg", "fact", "summary", "file")
+_PRIVATE: tuple[PseudonymKind, ...] = ("msg", "fact", "summary", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pseudonyms:
 
     key: bytes
 
-    def of(self, kind: Kind, org: str, name: str = "") -> str:
+    def of(self, kind: PseudonymKind, org: str, name: str = "") -> str:
         """Return the pseudonym of an id in an organisation, e.g. `conv_6f0d3c1e22b1a9d4`."""
         parts = (kind, org, name)
         # Lengths in front, or two ids could be cut differently and read the same.
@@ -59,5 +59,5 @@ def is_public(source_id: str) -> bool:
     return not separator or _private_kind(kind) is None
 
 
-def _private_kind(kind: str) -> Kind | None:
+def _private_kind(kind: str) -> PseudonymKind | None:
     return next((private for private in _PRIVATE if private == kind), None)

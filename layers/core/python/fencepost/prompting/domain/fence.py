@@ -71,17 +71,17 @@ def fence(source: str, title: str, content: str, nonce: str) -> str:
         nonce: of this fence's layer.
     """
     opening = f'<{TAG} nonce="{nonce}" source="{attribute(source, nonce)}" title="{attribute(title, nonce)}">'
-    inside = harmless(content, nonce)
+    inside = neutralise_fence_tags(content, nonce)
     end = "" if inside.endswith("\n") else "\n"
     return f"{opening}\n{inside}{end}</{TAG}>\n"
 
 
 def attribute(value: str, nonce: str) -> str:
     """Return the value as it may stand between double quotes in a tag, on one line."""
-    return html.escape(harmless(_CONTROLS.sub(" ", value), nonce), quote=True)
+    return html.escape(neutralise_fence_tags(_CONTROLS.sub(" ", value), nonce), quote=True)
 
 
-def harmless(content: str, *nonces: str) -> str:
+def neutralise_fence_tags(content: str, *nonces: str) -> str:
     """Return the content without the nonces and without anything that reads as a fence's tag.
 
     Only the name inside a look-alike changes, to `quoted-tag`; a look-alike may use any case, white space, line ends,

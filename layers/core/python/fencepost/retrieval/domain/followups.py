@@ -46,7 +46,7 @@ _MARKS: Final = re.compile(r"\[\d{1,3}\]|[`*_#>|]+")
 _SENTENCE: Final = re.compile(r".*?[.!?。！？](?=\s|$|[^\x00-\x7f])|.+", re.DOTALL)
 
 
-def leans_back(question: str) -> bool:
+def is_follow_up(question: str) -> bool:
     """Tell whether a question cannot be understood without what was said before."""
     return _is_fragment(question) or (_is_short(question) and _POINTING.search(question) is not None)
 
@@ -62,7 +62,7 @@ def resolved(question: str, said: Sequence[Exchange]) -> str:
         The last question that was more than a fragment, where this one does not stand by itself; between the two the
         beginning of the last answer, where this one points at something. The same arguments give the same text.
     """
-    if not said or not leans_back(question):
+    if not said or not is_follow_up(question):
         return question
     base = next((one.question for one in reversed(said) if not _is_fragment(one.question)), said[0].question)
     answered = [_beginning(said[-1].answer)] if _POINTING.search(question) else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.fusion import Key
+from fencepost.retrieval.domain.ranking.fusion import FusionKey
 from fencepost.retrieval.domain.search import Hit, Passage
 
 
@@ -21,7 +21,7 @@ class Hydrated:
             read yet, is in neither.
     """
 
-    passages: Mapping[Key, Passage] = field(default_factory=dict)
+    passages: Mapping[FusionKey, Passage] = field(default_factory=dict)
     dead: tuple[Hit, ...] = ()
 
 

@@ -9,7 +9,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexUnavailable
 
 
-class Hopeless(FencepostError):
+class PermanentError(FencepostError):
     """An index or an embedder refuses for good."""
 
 
@@ -18,7 +18,7 @@ def index_errors() -> Iterator[None]:
     """Give what the index and the embedder raise its code: a later try may do, or an operator mends it.
 
     Raises:
-        FencepostError: `index_unavailable` or `embedder_unavailable`; `Hopeless` where no later try will do.
+        FencepostError: `index_unavailable` or `embedder_unavailable`; `PermanentError` where no later try will do.
     """
     try:
         yield
@@ -29,5 +29,5 @@ def index_errors() -> Iterator[None]:
 
 
 def _failed(code: ErrorCode, *, retriable: bool) -> FencepostError:
-    kind: Callable[[ErrorCode], FencepostError] = FencepostError if retriable else Hopeless
+    kind: Callable[[ErrorCode], FencepostError] = FencepostError if retriable else PermanentError
     return kind(code)

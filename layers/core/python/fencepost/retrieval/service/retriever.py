@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.concurrency import started
+from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.errors import FencepostError
 from fencepost.retrieval.domain.ranking.calibration import Chance, relevant
 from fencepost.retrieval.domain.ranking.diversity import collapsed, diversified
-from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, key_of, rank
+from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, FusionKey, Lists, Profile, Ranked, key_of, rank
 from fencepost.retrieval.domain.search import (
     FETCH_FACTOR,
     EmbedderUnavailable,
@@ -42,14 +42,14 @@ FINISHED_SHARE: Final = 0.05
 PIECES_OF_A_PART: Final[Mapping[EntryKind, int]] = {"document": 3, "message": 1}
 """Most passages of one section, or message: a long section may answer in several places, but not take all the room."""
 
-type Bury = Callable[[Scope, EntryKind, Sequence[Hit]], None]
+type EnqueueRemoval = Callable[[Scope, EntryKind, Sequence[Hit]], None]
 """Queues the removal of entries that lead to no row."""
 
 _PROFILES: Final[Mapping[EntryKind, Profile]] = {"document": Profile.DOCUMENTS, "message": Profile.MESSAGES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class RetrievalQuery:
     """What is looked for, and by whom.
 
     Attributes:
@@ -66,7 +66,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class RetrievedPassages:
     """What was found of one kind.
 
     Attributes:
@@ -80,11 +80,11 @@ class Found:
     any: bool = False
 
 
-LATE: Final = Found(degraded=True)
+LATE: Final = RetrievedPassages(degraded=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class Retriever:
     """Finds passages.
 
     Attributes:
@@ -97,24 +97,24 @@ class Recall:
     index: VectorIndex
     embedder: Embedder
     hydrators: Mapping[EntryKind, Hydrator]
-    bury: Bury
+    enqueue_removal: EnqueueRemoval
     chance: Chance
     floor: float
     deadline: float = DEADLINE_SECONDS
 
-    def begin(self, scope: Scope, query: Query) -> Future[Mapping[EntryKind, Found]]:
+    def begin(self, scope: Scope, query: RetrievalQuery) -> Future[Mapping[EntryKind, RetrievedPassages]]:
         """Begin to search. The result is there after the deadline at the latest, and never raises for what is down."""
         until = time.monotonic() + self.deadline
-        return started(lambda: self._search(scope, query, until))
+        return start_concurrently(lambda: self._search(scope, query, until))
 
-    def search(self, scope: Scope, query: Query) -> Mapping[EntryKind, Found]:
+    def search(self, scope: Scope, query: RetrievalQuery) -> Mapping[EntryKind, RetrievedPassages]:
         """Return what is found of each kind that is wanted."""
         return self._search(scope, query, time.monotonic() + self.deadline)
 
-    def _search(self, scope: Scope, query: Query, until: float) -> Mapping[EntryKind, Found]:
-        embedded = started(lambda: self.embedder.query(query.text))
+    def _search(self, scope: Scope, query: RetrievalQuery, until: float) -> Mapping[EntryKind, RetrievedPassages]:
+        embedded = start_concurrently(lambda: self.embedder.query(query.text))
         kinds = [kind for kind in self.hydrators if query.wanted.get(kind)]
-        running = {kind: started(_Kind(self, scope, query, kind, until, embedded).found) for kind in kinds}
+        running = {kind: start_concurrently(_Kind(self, scope, query, kind, until, embedded).found) for kind in kinds}
         return {kind: in_time(future, until) or LATE for kind, future in running.items()}
 
 
@@ -122,9 +122,9 @@ class Recall:
 class _Kind:
     """The search of one kind of entries."""
 
-    recall: Recall
+    recall: Retriever
     scope: Scope
-    query: Query
+    query: RetrievalQuery
     kind: EntryKind
     until: float
     embedded: Future[Vector]
@@ -134,18 +134,18 @@ class _Kind:
         """Passages at the end."""
         return self.query.wanted[self.kind]
 
-    def found(self) -> Found:
+    def found(self) -> RetrievedPassages:
         """Return what the lists lead to."""
         words, meaning = self._lists()
         if not words and not meaning:
-            return Found(degraded=words is None or meaning is None)
+            return RetrievedPassages(degraded=words is None or meaning is None)
         ranked = rank(Lists(words or (), meaning or ()), _PROFILES[self.kind], self.query.text)
         passages = self._alive(ranked)
         finished = None if passages is None else self._finished(passages)
         late = words is None or meaning is None or finished is None
         # Without the last reading there are passages without words: those that stand in no row.
         whole = tuple(each for each in passages or () if each.text) if finished is None else finished
-        return Found(passages=whole, degraded=late, any=True)
+        return RetrievedPassages(passages=whole, degraded=late, any=True)
 
     def _lists(self) -> tuple[Sequence[Hit] | None, Sequence[Hit] | None]:
         """Return what each query found; None for one that was late or failed."""
@@ -156,8 +156,8 @@ class _Kind:
             limit=max(LIST_LIMIT, FETCH_FACTOR * self.wanted),
             exclude_parent=self.query.conversation if self.kind == "message" else "",
         )
-        lexical = started(lambda: recall.index.lexical(scope, search, self.query.text))
-        nearest = started(lambda: recall.index.nearest(scope, search, self.embedded.result(), model))
+        lexical = start_concurrently(lambda: recall.index.lexical(scope, search, self.query.text))
+        nearest = start_concurrently(lambda: recall.index.nearest(scope, search, self.embedded.result(), model))
         until = self.until - HYDRATION_SHARE * recall.deadline
         return in_time(lexical, until), in_time(nearest, until)
 
@@ -167,7 +167,7 @@ class _Kind:
         The first are hydrated, and what is dead makes room for what comes after it, until there is enough to choose
         from. Only then is it cut.
         """
-        left, looked, passages, dead = list(ranked), set[Key](), dict[Key, Passage](), list[Hit]()
+        left, looked, passages, dead = list(ranked), set[FusionKey](), dict[FusionKey, Passage](), list[Hit]()
         while True:
             pool = self._pool(left)
             alive = [each for each in pool if key_of(each.hit) in passages]
@@ -190,14 +190,14 @@ class _Kind:
         most = PIECES_OF_A_PART[self.kind]
         return list(collapsed(ranked, self._part, most)[: FETCH_FACTOR * self.wanted])
 
-    def _part(self, ranked: Ranked) -> Key:
+    def _part(self, ranked: Ranked) -> FusionKey:
         """Return what a hit is a part of: its message, or its section, which is what stands under the same headings."""
         hit = ranked.hit
         if self.kind == "message":
             return hit.parent, message_of(hit.chunk)
         return (hit.parent, hit.context) if hit.context else key_of(hit)
 
-    def _scored(self, ranked: Ranked, passages: Mapping[Key, Passage]) -> Passage:
+    def _scored(self, ranked: Ranked, passages: Mapping[FusionKey, Passage]) -> Passage:
         return replace(passages[key_of(ranked.hit)], score=self._chance(ranked))
 
     def _chance(self, ranked: Ranked) -> float:
@@ -214,12 +214,12 @@ class _Kind:
         until = self.until - FINISHED_SHARE * self.recall.deadline
         if not passages or time.monotonic() >= until:
             return None if passages else ()
-        return in_time(started(lambda: self.recall.hydrators[self.kind].finish(self.scope, passages)), until)
+        return in_time(start_concurrently(lambda: self.recall.hydrators[self.kind].finish(self.scope, passages)), until)
 
     def _bury(self, dead: Sequence[Hit]) -> None:
         if dead:
             # Nobody waits for the queue: what is not queued will be found dead again.
-            started(lambda: self.recall.bury(self.scope, self.kind, dead))
+            start_concurrently(lambda: self.recall.enqueue_removal(self.scope, self.kind, dead))
 
 
 def in_time[T](future: Future[T], until: float) -> T | None:

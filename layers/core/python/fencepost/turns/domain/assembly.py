@@ -17,14 +17,14 @@ from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.memory.domain.excerpts import pinned_facts, summary_lines
-from fencepost.model.domain.prompt import Block, LayerName, LayerUse, Prompt, PromptTurn, Role
+from fencepost.model.domain.prompt import LayerName, LayerUse, Prompt, PromptBlock, PromptTurn, Role
 from fencepost.model.domain.token_counts import BLOCK_TOKENS, CHARACTER_TOKENS, REQUEST_TOKENS, TURN_TOKENS
 from fencepost.prompting.domain.excerpt import NOTHING, Excerpt, block_tokens
-from fencepost.prompting.domain.fence import harmless
+from fencepost.prompting.domain.fence import neutralise_fence_tags
 from fencepost.prompting.domain.history import Exchange, newest, window
 from fencepost.prompting.domain.section import Section, marker_id
 from fencepost.turns.domain.excerpts import NOTICE, attached_files, best_sections, memories, whole_documents
-from fencepost.turns.domain.prompt_inputs import Layers
+from fencepost.turns.domain.prompt_inputs import PromptInputs
 from fencepost.turns.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
 
 type Rank = Callable[[str, DocumentSet], Sequence[Section]]
@@ -47,7 +47,7 @@ class Nonces:
         return self.documents, self.facts, self.summary, self.fresh
 
 
-def assemble(layers: Layers, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> Prompt:
+def assemble(layers: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> Prompt:
     """Put a prompt together. The same arguments give the same prompt.
 
     Args:
@@ -115,7 +115,7 @@ class _Shown:
         return self.rules_tokens + self.message_tokens + history + sum(excerpt.tokens for excerpt in self.excerpts)
 
 
-def _chosen(layers: Layers, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> _Shown:
+def _chosen(layers: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> _Shown:
     """Choose what is shown: first what never gives way, then the others, the last to give way first."""
     shown = _always(layers, nonces)
     # The notice that nothing matches is the least that the last turn holds besides the message.
@@ -138,7 +138,7 @@ def _chosen(layers: Layers, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -
     return replace(shown, memory=memories(layers.memories, room, nonces.fresh))
 
 
-def _ranked(layers: Layers, shown: _Shown, rank: Rank) -> Sequence[Section] | None:
+def _ranked(layers: PromptInputs, shown: _Shown, rank: Rank) -> Sequence[Section] | None:
     """Return what may be shown of the documentation, the best first; None where all of it is shown already."""
     if layers.passages:
         return layers.passages
@@ -147,10 +147,14 @@ def _ranked(layers: Layers, shown: _Shown, rank: Rank) -> Sequence[Section] | No
     return rank(_topic(layers.message, shown.history), layers.documents) if layers.passages is None else ()
 
 
-def _always(layers: Layers, nonces: Nonces) -> _Shown:
-    product = (product_rules(harmless(layers.product_prompt, *nonces.all)),) if layers.product_prompt.strip() else ()
+def _always(layers: PromptInputs, nonces: Nonces) -> _Shown:
+    product = (
+        (product_rules(neutralise_fence_tags(layers.product_prompt, *nonces.all)),)
+        if layers.product_prompt.strip()
+        else ()
+    )
     rules, notice = (SYSTEM_PROMPT, *product), STORED_TURNS if layers.stored else ""
-    message = harmless(layers.message, *nonces.all)
+    message = neutralise_fence_tags(layers.message, *nonces.all)
     return _Shown(
         rules=rules,
         notice=notice,
@@ -161,12 +165,12 @@ def _always(layers: Layers, nonces: Nonces) -> _Shown:
     )
 
 
-def _history(layers: Layers, budget: int, nonces: Nonces) -> tuple[Exchange, ...]:
+def _history(layers: PromptInputs, budget: int, nonces: Nonces) -> tuple[Exchange, ...]:
     exchanges = [
         replace(
             exchange,
-            question=harmless(exchange.question, *nonces.all),
-            answer=harmless(exchange.answer, *nonces.all),
+            question=neutralise_fence_tags(exchange.question, *nonces.all),
+            answer=neutralise_fence_tags(exchange.answer, *nonces.all),
         )
         for exchange in layers.exchanges
     ]
@@ -179,23 +183,25 @@ def _topic(message: str, history: Sequence[Exchange]) -> str:
     return "\n".join([*(exchange.question for exchange in history[-1:]), message])
 
 
-def _system(shown: _Shown) -> Iterator[Block]:
+def _system(shown: _Shown) -> Iterator[PromptBlock]:
     """Yield the blocks before the turns. What is the same for all visitors comes first, up to the first breakpoint."""
     public = [*shown.rules, *filter(None, [shown.documents.text])]
-    yield from (Block(text) for text in public[:-1])
-    yield Block(public[-1], cached=True)
+    yield from (PromptBlock(text) for text in public[:-1])
+    yield PromptBlock(public[-1], cached=True)
     if shown.notice:
-        yield Block(shown.notice)
-    yield from (Block(layer.text, cached=True) for layer in (shown.facts, shown.summary) if layer.text)
+        yield PromptBlock(shown.notice)
+    yield from (PromptBlock(layer.text, cached=True) for layer in (shown.facts, shown.summary) if layer.text)
 
 
 def _turns(shown: _Shown, stored: bool) -> Iterator[PromptTurn]:
     for number, exchange in enumerate(shown.history, start=1):
-        yield PromptTurn(Role.USER, (Block(exchange.question),))
+        yield PromptTurn(Role.USER, (PromptBlock(exchange.question),))
         # The last stable answer: a later prompt begins with everything up to here.
-        yield PromptTurn(Role.ASSISTANT, (Block(exchange.answer, cached=stored and number == len(shown.history)),))
-    context = (Block(excerpt.text) for excerpt in (shown.memory, *shown.context) if excerpt.text)
-    yield PromptTurn(Role.USER, (*context, Block(shown.message)))
+        yield PromptTurn(
+            Role.ASSISTANT, (PromptBlock(exchange.answer, cached=stored and number == len(shown.history)),)
+        )
+    context = (PromptBlock(excerpt.text) for excerpt in (shown.memory, *shown.context) if excerpt.text)
+    yield PromptTurn(Role.USER, (*context, PromptBlock(shown.message)))
 
 
 def _uses(shown: _Shown) -> Iterator[LayerUse]:

@@ -19,7 +19,7 @@ from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
+class PromptInputs:
     """What a prompt can be made of. A stateless chat has a message, documents and exchanges alone.
 
     Attributes:
@@ -47,12 +47,12 @@ class Layers:
     memories: tuple[Section, ...] = ()
 
 
-def stateless(question: Question, documents: DocumentSet) -> Layers:
+def stateless_inputs(question: Question, documents: DocumentSet) -> PromptInputs:
     """Return the layers of a chat that remembers nothing. Its history is the client's."""
-    return Layers(message=question.message, documents=documents, exchanges=client_exchanges(question.history))
+    return PromptInputs(message=question.message, documents=documents, exchanges=client_exchanges(question.history))
 
 
-def remembered(
+def turn_inputs(
     request: TurnRequest,
     material: TurnMaterial,
     documents: DocumentSet,
@@ -60,12 +60,12 @@ def remembered(
     attachments: Sequence[AttachedText] = (),
     *,
     recalled: Recalled = NOTHING_RECALLED,
-) -> Layers:
+) -> PromptInputs:
     """Return the layers of a stored conversation's turn: what was said before its question, and nothing after it."""
     most, kept, seq = site.budgets.messages, _kept(material), _asked_at(material)
     recent = kept[-most:] if most else []
     summary = material.summary
-    return Layers(
+    return PromptInputs(
         message=request.message,
         documents=documents,
         product_prompt=site.product_prompt,

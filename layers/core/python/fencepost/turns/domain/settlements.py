@@ -13,7 +13,7 @@ from fencepost.turns.domain.turns import Claim, Settlement, TurnMaterial, TurnRe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TurnOutcome:
     """What a turn's one call of the model gave, and what went into it."""
 
     text: str
@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AnswerPlace:
     """Where a turn stands in its conversation.
 
     Attributes:
@@ -46,7 +46,7 @@ class Place:
     key: str | None = None
 
 
-def place_of(material: TurnMaterial) -> Place:
+def place_of(material: TurnMaterial) -> AnswerPlace:
     """Return where the open turn stands.
 
     Raises:
@@ -58,11 +58,11 @@ def place_of(material: TurnMaterial) -> Place:
         raise ValueError("no turn is open")
     following = conversation.next_seq
     if turn.regenerates is None:
-        return Place(turn.seq, following if turn.seq < following else following + 1, 1, None)
+        return AnswerPlace(turn.seq, following if turn.seq < following else following + 1, 1, None)
     before = newest_answer(material, turn.seq)
     if before is None or before.seq + 1 != following:
         raise FencepostError(ErrorCode.REGENERATE_NOT_LAST)
-    return Place(turn.seq, following, turn.regenerates, before.seq, turn.key)
+    return AnswerPlace(turn.seq, following, turn.regenerates, before.seq, turn.key)
 
 
 def newest_answer(material: TurnMaterial, seq: int) -> Message | None:
@@ -72,7 +72,7 @@ def newest_answer(material: TurnMaterial, seq: int) -> Message | None:
 
 
 def settlement(
-    claim: Claim, request: TurnRequest, material: TurnMaterial, outcome: Outcome, now: datetime
+    claim: Claim, request: TurnRequest, material: TurnMaterial, outcome: TurnOutcome, now: datetime
 ) -> Settlement:
     """Return what is stored in one transaction."""
     place = place_of(material)
@@ -92,7 +92,7 @@ def settlement(
     )
 
 
-def _question(claim: Claim, request: TurnRequest, place: Place) -> Message:
+def _question(claim: Claim, request: TurnRequest, place: AnswerPlace) -> Message:
     return Message(
         id=request.message_id,
         seq=place.question,
@@ -104,7 +104,7 @@ def _question(claim: Claim, request: TurnRequest, place: Place) -> Message:
     )
 
 
-def _answer(message_id: str, place: Place, outcome: Outcome, now: datetime) -> Message:
+def _answer(message_id: str, place: AnswerPlace, outcome: TurnOutcome, now: datetime) -> Message:
     return Message(
         id=answer_id(message_id, place.revision),
         seq=place.answer,
@@ -119,7 +119,7 @@ def _answer(message_id: str, place: Place, outcome: Outcome, now: datetime) -> M
     )
 
 
-def _context(answer: Message, outcome: Outcome, now: datetime) -> AnswerContext:
+def _context(answer: Message, outcome: TurnOutcome, now: datetime) -> AnswerContext:
     return AnswerContext(
         answer_id=answer.id,
         created_at=now,

@@ -24,8 +24,8 @@ from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
 from fencepost.kernel.aws.reading import is_past, utc_now
 from fencepost.kernel.aws.rows import attribute, from_item, timestamp
-from fencepost.kernel.aws.transactions import Cancelled, transact, transact_surely
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.aws.transactions import Cancelled, transact, transact_with_retry
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.summary import Summary
@@ -85,7 +85,7 @@ class DynamoDbTurnStore(TurnStore):
     @override
     def load(self, scope: Scope, conversation_id: str, limit: int) -> TurnMaterial | None:
         """Each page read is bounded: what does not fit into it is not for a prompt."""
-        rows, messages, facts = together(
+        rows, messages, facts = run_concurrently(
             lambda: self._own_rows(scope, conversation_id),
             lambda: self._newest(scope, conversation_id, limit + _OWN_ROWS),
             lambda: self._query(self._beginning(keys.owner(scope), f"fact#{FactState.PINNED}#")),
@@ -108,7 +108,7 @@ class DynamoDbTurnStore(TurnStore):
         settling = self._settling(scope, settlement)
         if user := _member(scope):
             settling["membership"] = actions.still_member(self._directory, scope, user)
-        cancelled = transact_surely(self._client(), settling)
+        cancelled = transact_with_retry(self._client(), settling)
         # The lease is gone since an earlier attempt went through: then this very answer stands where it should.
         if cancelled is None or cancelled.met.get("answer", {}).get("holder") == attribute(settlement.holder):
             return None
@@ -118,7 +118,7 @@ class DynamoDbTurnStore(TurnStore):
     def release(self, scope: Scope, conversation_id: str, holder: str, now: datetime) -> None:
         # A plain update would be turned away while somebody who waits tries to claim (docs/adr/0006).
         ending = actions.end_lease(self._table, scope, conversation_id, holder, timestamp(now))
-        transact_surely(self._client(), {"conversation": ending})
+        transact_with_retry(self._client(), {"conversation": ending})
 
     @override
     def park(self, scope: Scope, conversation: Conversation, now: datetime) -> bool:
@@ -128,7 +128,7 @@ class DynamoDbTurnStore(TurnStore):
         if not stored or not turn or not conversation.open_turn or turn.holder != conversation.open_turn.holder:
             return False
         parking = self._parking(scope, stored, turn.holder, open_question(row), now)
-        return transact_surely(self._client(), parking) is None
+        return transact_with_retry(self._client(), parking) is None
 
     @override
     def stored_answer(self, scope: Scope, pointer: MessagePointer, key: str | None = None) -> Message | None:

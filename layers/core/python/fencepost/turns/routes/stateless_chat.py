@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from fencepost.conversations.domain.question import Answer, Question
 from fencepost.http.cors import CorsPolicy
-from fencepost.http.endpoint import Route
+from fencepost.http.endpoint import EndpointRoute
 from fencepost.http.errors import MethodNotAllowed
 from fencepost.http.proxy import Request, Response, is_json, json_response
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -20,7 +20,7 @@ from fencepost.turns.schemas.stateless_chat import chat_response
 from fencepost.turns.service.stateless_chat import ChatService
 
 
-def post_only(route: Route) -> Route:
+def post_only(route: EndpointRoute) -> EndpointRoute:
     """Answer preflights and refuse other methods than POST."""
 
     def checked(request: Request, trace: Trace) -> Response:
@@ -33,7 +33,7 @@ def post_only(route: Route) -> Route:
     return checked
 
 
-def demo(reply: str) -> Route:
+def demo(reply: str) -> EndpointRoute:
     """Answer everything with one reply. Nothing is read, counted or called."""
     content = chat_response(Answer(reply, (), ""))
 

@@ -64,11 +64,13 @@ class TurnRoutes:
             site=body.site,
             attachments=tuple(dict.fromkeys(body.attachments)),
         )
-        return _answered(self.service.answer(call.known, request, call.trace))
+        return _answered(self.service.answer(call.require_caller(), request, call.trace))
 
     def _regenerate(self, call: Call) -> Response:
         key, params = _idempotency_key(call.request), call.params
-        return _answered(self.service.regenerate(call.known, params["mid"], call.trace, params.get("id"), key))
+        return _answered(
+            self.service.regenerate(call.require_caller(), params["mid"], call.trace, params.get("id"), key)
+        )
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.documents.domain.document_set import NO_DOCUMENTS, DocumentSet
-from fencepost.documents.ports import DocumentLibrary
+from fencepost.documents.ports import SiteDocuments
 from fencepost.identity.domain.scope import Action, Caller, Member, Resource, Scope, authorize, own
 from fencepost.identity.domain.sites import Site
-from fencepost.kernel.concurrency import together
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.model.service.completion import PaidModel, Reply
@@ -19,21 +19,21 @@ from fencepost.observability.service.trace import Trace
 from fencepost.prompting.domain.section import marker_id
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
 from fencepost.turns.domain.prompt_inputs import said_before
-from fencepost.turns.domain.settlements import Outcome, place_of, settlement
+from fencepost.turns.domain.settlements import TurnOutcome, place_of, settlement
 from fencepost.turns.domain.system_prompt import VERSION
 from fencepost.turns.domain.turns import Claim, SettleRefused, TurnAnswer, TurnMaterial, TurnRequest
 from fencepost.turns.ports import TurnStore
-from fencepost.turns.service.conversation_leases import Leases
-from fencepost.turns.service.prompt_builder import Composer, Draft
-from fencepost.turns.service.turn_retrieval import Asked, Searching, TurnRecall
+from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
+from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
 
-type Decide = Callable[[Caller, Action, Resource], Scope]
+type DecideScope = Callable[[Caller, Action, Resource], Scope]
 type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
 """Returns what is written in a question's files; raises where one is not there, or not ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class RunningTurn:
     """One turn on its way.
 
     Attributes:
@@ -61,16 +61,16 @@ class Answering:
     """
 
     store: TurnStore
-    leases: Leases
-    composer: Composer
-    documents: Callable[[Site], DocumentLibrary]
+    leases: ConversationLeases
+    composer: PromptBuilder
+    documents: Callable[[Site], SiteDocuments]
     paid: Callable[[Site], PaidModel]
     attached: Attached
     clock: Clock
-    decide: Decide = authorize
-    recall: TurnRecall | None = None
+    decide: DecideScope = authorize
+    recall: TurnRetrieval | None = None
 
-    def finish(self, turn: Turn, trace: Trace) -> TurnAnswer:
+    def finish(self, turn: RunningTurn, trace: Trace) -> TurnAnswer:
         """Answer the turn that holds its conversation's lease. The lease is its caller's to give back on failure.
 
         Raises:
@@ -93,7 +93,7 @@ class Answering:
             raise
         return self._settle(turn, material, outcome, lambda: paid.settle(reply, trace), trace)
 
-    def _load(self, turn: Turn, trace: Trace) -> tuple[TurnMaterial, DocumentSet]:
+    def _load(self, turn: RunningTurn, trace: Trace) -> tuple[TurnMaterial, DocumentSet]:
         def load() -> TurnMaterial | None:
             with trace.stage("load"):
                 return self.store.load(turn.scope, turn.claim.conversation_id, turn.site.budgets.messages)
@@ -102,7 +102,7 @@ class Answering:
             with trace.stage("documents"):
                 return self._documents(turn.site, trace)
 
-        material, found = together(load, documents)
+        material, found = run_concurrently(load, documents)
         if material is None:
             raise FencepostError(ErrorCode.NOT_FOUND)
         return material, found
@@ -119,7 +119,7 @@ class Answering:
         trace.degraded = True
         return NO_DOCUMENTS
 
-    def _still_allowed(self, turn: Turn, material: TurnMaterial) -> Turn:
+    def _still_allowed(self, turn: RunningTurn, material: TurnMaterial) -> RunningTurn:
         """Decide again where the membership is another one than at the claim: what was loaded is not shown before."""
         if not isinstance(turn.caller, Member):
             return turn
@@ -129,7 +129,7 @@ class Answering:
             scope = self.decide(now, Action.CHAT, own(now))
         return replace(turn, caller=now, scope=scope)
 
-    def _with_question(self, turn: Turn, material: TurnMaterial) -> Turn:
+    def _with_question(self, turn: RunningTurn, material: TurnMaterial) -> RunningTurn:
         """Take the text of a question that is answered anew from its row."""
         if turn.claim.regenerates is None:
             return turn
@@ -140,7 +140,9 @@ class Answering:
         request = replace(turn.request, message=asked.content, attachments=asked.attachments)
         return replace(turn, request=request, attachments=attachments)
 
-    def _recalled(self, turn: Turn, material: TurnMaterial, begun: Searching | None, trace: Trace) -> Recalled:
+    def _recalled(
+        self, turn: RunningTurn, material: TurnMaterial, begun: RunningSearch | None, trace: Trace
+    ) -> Recalled:
         """Return what the index found by now, which may be nothing: the turn goes on degraded."""
         if self.recall is None:
             return NOTHING_RECALLED
@@ -150,7 +152,7 @@ class Answering:
         return recalled
 
     def _draft(
-        self, turn: Turn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, trace: Trace
+        self, turn: RunningTurn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, trace: Trace
     ) -> Draft:
         trace.prompt_version = VERSION
         with trace.stage("assemble"):
@@ -162,17 +164,22 @@ class Answering:
         return draft
 
     def _settle(
-        self, turn: Turn, material: TurnMaterial, outcome: Outcome, settle_bill: Callable[[], None], trace: Trace
+        self,
+        turn: RunningTurn,
+        material: TurnMaterial,
+        outcome: TurnOutcome,
+        settle_bill: Callable[[], None],
+        trace: Trace,
     ) -> TurnAnswer:
         claim = turn.claim
         what = settlement(claim, turn.request, material, outcome, self.clock())
-        refused, _ = together(lambda: self.store.settle(turn.scope, what), settle_bill)
+        refused, _ = run_concurrently(lambda: self.store.settle(turn.scope, what), settle_bill)
         if refused:
             raise self._unsettled(turn, refused, trace)
         trace.cited, trace.recorded = what.context.cited, True
         return TurnAnswer(conversation_id=claim.conversation_id, message_id=turn.request.message_id, answer=what.answer)
 
-    def _unsettled(self, turn: Turn, refused: SettleRefused, trace: Trace) -> FencepostError:
+    def _unsettled(self, turn: RunningTurn, refused: SettleRefused, trace: Trace) -> FencepostError:
         """Return why an answer could not be stored. A denial is decided, and reported, like every other one."""
         if refused.membership_ended and isinstance(turn.caller, Member):
             now = replace(turn.caller, membership=refused.membership)
@@ -181,8 +188,8 @@ class Answering:
         return FencepostError(ErrorCode.NOT_FOUND) if ended else self.leases.lost(trace)
 
 
-def _asked(turn: Turn) -> Asked:
-    return Asked(
+def _asked(turn: RunningTurn) -> RetrievalRequest:
+    return RetrievalRequest(
         caller=turn.caller,
         scope=turn.scope,
         site=turn.site,
@@ -191,9 +198,9 @@ def _asked(turn: Turn) -> Asked:
     )
 
 
-def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Trace) -> Outcome:
+def _outcome(turn: RunningTurn, paid: PaidModel, draft: Draft, reply: Reply, trace: Trace) -> TurnOutcome:
     text, cited = draft.answer(reply.text)
-    return Outcome(
+    return TurnOutcome(
         text=text,
         cited=cited,
         layers=draft.layers,
@@ -206,7 +213,9 @@ def _outcome(turn: Turn, paid: PaidModel, draft: Draft, reply: Reply, trace: Tra
     )
 
 
-def _fetched(turn: Turn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, draft: Draft) -> Fetched:
+def _fetched(
+    turn: RunningTurn, material: TurnMaterial, documents: DocumentSet, recalled: Recalled, draft: Draft
+) -> Fetched:
     # How many passages an index has is not known; that it has some is.
     indexed = 0 if recalled.passages is None else max(1, len(recalled.passages))
     return Fetched(

@@ -26,7 +26,7 @@ MAX_TRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class ConversationLease:
     """What a turn holds: the conversation, under the permission of the moment when it was claimed."""
 
     scope: Scope
@@ -34,7 +34,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredAnswer:
     """The answer that was there already: nothing is left to do."""
 
     scope: Scope
@@ -43,7 +43,7 @@ class Found:
 
 
 @dataclass(slots=True, kw_only=True)
-class Taking:
+class LeaseAcquisition:
     """One turn on its way to its lease.
 
     Attributes:
@@ -76,7 +76,7 @@ class Taking:
         self._next = self.wanted
         self._named = None if self.wanted.begins else self.wanted.conversation_id
 
-    def run(self) -> Lease | Found:
+    def run(self) -> ConversationLease | StoredAnswer:
         """Try until it is granted, answered or in vain.
 
         Raises:
@@ -89,7 +89,7 @@ class Taking:
             claim = replace(self._next, now=now, until=now + LEASE)
             refused = self.store.claim(self.scope, claim)
             if refused is None:
-                return Lease(self.scope, claim)
+                return ConversationLease(self.scope, claim)
             if found := self._learn(claim, refused):
                 return found
         raise FencepostError(ErrorCode.CONVERSATION_BUSY)
@@ -99,7 +99,7 @@ class Taking:
         """Whether so much time went by with waiting that an answer would not be ready in time."""
         return any(self.waited.values()) and self._seconds() > LATEST_START_SECONDS
 
-    def _learn(self, claim: Claim, refused: ClaimRefused) -> Found | None:
+    def _learn(self, claim: Claim, refused: ClaimRefused) -> StoredAnswer | None:
         """Find the answer, or the next try, in what refused the last one. The message's own state comes first."""
         if refused.membership_changed:
             self.scope = self.renew()
@@ -121,14 +121,14 @@ class Taking:
         self.wanted = replace(self.wanted, site=site, keep_days=days)
         self._next = replace(self._next, site=site, keep_days=days)
 
-    def _stored(self, pointer: MessagePointer | None) -> Found | None:
+    def _stored(self, pointer: MessagePointer | None) -> StoredAnswer | None:
         if pointer is None:
             return None
         same_text = self.wanted.regenerates is not None or pointer.fingerprint == self.wanted.fingerprint
         if not same_text or self._named not in (None, pointer.conversation_id):
             raise FencepostError(ErrorCode.MESSAGE_ID_REUSED)
         answer = self.store.stored_answer(self.scope, pointer, self.wanted.key) if pointer.seq else None
-        return Found(self.scope, pointer.conversation_id, answer) if answer else None
+        return StoredAnswer(self.scope, pointer.conversation_id, answer) if answer else None
 
     def _meet(self, claim: Claim, refused: ClaimRefused, turn: OpenTurn) -> None:
         """Wait for a turn that runs; take over a dead one of the same message; put another's question aside."""

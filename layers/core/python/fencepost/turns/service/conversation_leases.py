@@ -16,13 +16,13 @@ from fencepost.observability.service.pseudonyms import pseudonyms
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.turns import Claim
 from fencepost.turns.ports import TurnStore
-from fencepost.turns.service.claiming import Found, Lease, Taking
+from fencepost.turns.service.claiming import ConversationLease, LeaseAcquisition, StoredAnswer
 
 type LeaseResult = Literal["taken", "joined", "resumed", "parked", "busy", "lost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leases:
+class ConversationLeases:
     """Gives conversations to one turn at a time.
 
     Attributes:
@@ -37,7 +37,7 @@ class Leases:
 
     def take(
         self, scope: Scope, wanted: Claim, renew: Callable[[], Scope], keep_days: Callable[[str], int], trace: Trace
-    ) -> Lease | Found:
+    ) -> ConversationLease | StoredAnswer:
         """Take a conversation's lease, or find the answer that is there already.
 
         Args:
@@ -51,7 +51,7 @@ class Leases:
             FencepostError: `message_id_reused`, `conversation_busy`, `not_found` or `conversations_unavailable`; what
                 `renew` and `keep_days` raise.
         """
-        taking = Taking(
+        taking = LeaseAcquisition(
             store=self.store,
             clock=self.clock,
             pause=self.pause,
@@ -68,7 +68,7 @@ class Leases:
                 self._report("busy", taking, trace)
             if error.code is ErrorCode.CONVERSATIONS_UNAVAILABLE:
                 # It may have been granted all the same, and only the answer got lost.
-                self._give_back(Lease(taking.scope, taking.wanted))
+                self._give_back(ConversationLease(taking.scope, taking.wanted))
             raise
         finally:
             self._identify(taking, trace)
@@ -76,7 +76,7 @@ class Leases:
         return taken
 
     @contextmanager
-    def held(self, lease: Lease) -> Iterator[None]:
+    def held(self, lease: ConversationLease) -> Iterator[None]:
         """Give the lease back if the turn fails: its question waits for a retry, which need not wait for the lease."""
         done = False
         try:
@@ -91,32 +91,32 @@ class Leases:
         self.events.emit(LeaseEvent(result="lost", subject=trace.subject))
         return FencepostError(ErrorCode.CONVERSATION_BUSY)
 
-    def _in_time(self, taking: Taking) -> Lease | Found:
+    def _in_time(self, taking: LeaseAcquisition) -> ConversationLease | StoredAnswer:
         taken = taking.run()
-        if isinstance(taken, Lease) and taking.is_late:
+        if isinstance(taken, ConversationLease) and taking.is_late:
             # Its question is stored: the client's next try has the time that this one spent on waiting.
             self._give_back(taken)
             raise FencepostError(ErrorCode.CONVERSATION_BUSY, retry_after=1)
         return taken
 
-    def _give_back(self, lease: Lease) -> None:
+    def _give_back(self, lease: ConversationLease) -> None:
         # Where the store does not answer, the lease ends by itself.
         with suppress(FencepostError):
             self.store.release(lease.scope, lease.claim.conversation_id, lease.claim.holder, self.clock())
 
-    def _identify(self, taking: Taking, trace: Trace) -> None:
+    def _identify(self, taking: LeaseAcquisition, trace: Trace) -> None:
         claim = taking.wanted
         trace.identify(pseudonyms(self.keys), taking.scope, claim.conversation_id, claim.message_id)
 
-    def _report(self, result: LeaseResult, taking: Taking, trace: Trace) -> None:
+    def _report(self, result: LeaseResult, taking: LeaseAcquisition, trace: Trace) -> None:
         waited = 1_000 * sum(taking.waited.values())
         self.events.emit(
             LeaseEvent(result=result, waited_milliseconds=waited, attempts=taking.tries, subject=trace.subject)
         )
 
 
-def _result(taking: Taking, taken: Lease | Found) -> LeaseResult:
-    if isinstance(taken, Found):
+def _result(taking: LeaseAcquisition, taken: ConversationLease | StoredAnswer) -> LeaseResult:
+    if isinstance(taken, StoredAnswer):
         return "joined"
     if taken.claim.resumes:
         return "resumed"

@@ -20,7 +20,7 @@ from fencepost.prompting.domain.citations import resolve
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS, derive_nonce
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
 from fencepost.turns.domain.assembly import Nonces, assemble
-from fencepost.turns.domain.prompt_inputs import Layers, remembered, stateless
+from fencepost.turns.domain.prompt_inputs import PromptInputs, stateless_inputs, turn_inputs
 from fencepost.turns.domain.signatures import Policy, apply_policy, sign, verified
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 
@@ -82,7 +82,7 @@ class SignedDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composer:
+class PromptBuilder:
     """Writes prompts.
 
     Attributes:
@@ -104,7 +104,7 @@ class Composer:
         signing_key = self.keys.derive("history-signature")
         _require_bounded(signing_key, question.history)
         history = apply_policy(self.unsigned, signing_key, question.history)
-        layers = stateless(replace(question, history=history), documents)
+        layers = stateless_inputs(replace(question, history=history), documents)
         return SignedDraft(self._draft(layers, self.budgets), question, signing_key)
 
     def draft_turn(
@@ -130,14 +130,14 @@ class Composer:
         Raises:
             FencepostError: `misconfigured` or `prompt_too_large`.
         """
-        layers = remembered(request, material, documents, site, attachments, recalled=recalled)
+        layers = turn_inputs(request, material, documents, site, attachments, recalled=recalled)
         return self._draft(layers, site.budgets)
 
-    def _draft(self, layers: Layers, budgets: LayerBudgets) -> Draft:
+    def _draft(self, layers: PromptInputs, budgets: LayerBudgets) -> Draft:
         nonces = self._nonces(layers)
         return Draft(assemble(layers, self.ranker.rank, budgets, nonces), nonces)
 
-    def _nonces(self, layers: Layers) -> Nonces:
+    def _nonces(self, layers: PromptInputs) -> Nonces:
         key = self.keys.derive("fence-nonce")
         return Nonces(
             documents=derive_nonce(key, layers.documents.content_hash),

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fencepost.conversations.domain.question import Answer, Question
-from fencepost.documents.ports import DocumentLibrary
+from fencepost.documents.ports import SiteDocuments
 from fencepost.kernel.ports import Clock, Keys
 from fencepost.model.service.completion import PaidModel, require_provider_key
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.system_prompt import VERSION
-from fencepost.turns.service.prompt_builder import Composer
+from fencepost.turns.service.prompt_builder import PromptBuilder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
     """The use case of the stateless chat. What can fail for free fails before a permit is taken."""
 
-    documents: DocumentLibrary
-    composer: Composer
+    documents: SiteDocuments
+    composer: PromptBuilder
     paid: PaidModel
     keys: Keys
     clock: Clock

@@ -13,9 +13,9 @@ from fencepost.identity.domain.scope import Caller, Scope
 from fencepost.identity.domain.sites import Site
 from fencepost.observability.service.trace import Trace
 from fencepost.prompting.domain.history import Exchange
-from fencepost.retrieval.domain.followups import leans_back, resolved
+from fencepost.retrieval.domain.followups import is_follow_up, resolved
 from fencepost.retrieval.domain.search import EntryKind, Recalled
-from fencepost.retrieval.service.retriever import Found, Query, Recall
+from fencepost.retrieval.service.retriever import RetrievalQuery, RetrievedPassages, Retriever
 from fencepost.retrieval.service.rewriting import Rewriting
 
 WANTED: Final[Mapping[EntryKind, int]] = MappingProxyType({"document": 10, "message": 6})
@@ -23,7 +23,7 @@ WANTED: Final[Mapping[EntryKind, int]] = MappingProxyType({"document": 10, "mess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RetrievalRequest:
     """Who asks what, and where.
 
     Attributes:
@@ -49,30 +49,30 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class RunningSearch:
     """A search under way, and what it was begun for."""
 
-    asked: Asked
-    running: Future[Mapping[EntryKind, Found]]
+    asked: RetrievalRequest
+    running: Future[Mapping[EntryKind, RetrievedPassages]]
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRecall:
+class TurnRetrieval:
     """Finds what belongs into the prompt of a turn (docs/adr/0013).
 
     Attributes:
         rewriting: puts follow-ups into words of their own (docs/adr/0015); None looks for them by their words.
     """
 
-    recall: Recall
+    recall: Retriever
     rewriting: Rewriting | None = None
 
-    def early(self, asked: Asked) -> Searching | None:
+    def early(self, asked: RetrievalRequest) -> RunningSearch | None:
         """Begin while the conversation is being loaded; None where the question has to wait for what was said."""
-        return None if not asked.question or leans_back(asked.question) else self._begun(asked, asked.question)
+        return None if not asked.question or is_follow_up(asked.question) else self._begun(asked, asked.question)
 
     def found(
-        self, asked: Asked, said: Sequence[Exchange], begun: Searching | None, trace: Trace
+        self, asked: RetrievalRequest, said: Sequence[Exchange], begun: RunningSearch | None, trace: Trace
     ) -> tuple[Recalled, bool]:
         """Return what was found, and whether a part of it is missing.
 
@@ -85,20 +85,20 @@ class TurnRecall:
         is_current = begun is not None and (begun.asked.grants, begun.asked.question) == (asked.grants, asked.question)
         search = begun if begun and is_current else self._begun(asked, self._text(asked, said, trace))
         found = search.running.result()
-        documents, messages = found.get("document", Found()), found.get("message", Found())
+        documents, messages = found.get("document", RetrievedPassages()), found.get("message", RetrievedPassages())
         # Without an answer nothing tells whether there is nothing: the site's own sections are ranked then.
         told = documents.any and (documents.passages or not documents.degraded)
         recalled = Recalled(passages=documents.passages if told else None, memories=messages.passages)
         return recalled, documents.degraded or messages.degraded
 
-    def _text(self, asked: Asked, said: Sequence[Exchange], trace: Trace) -> str:
+    def _text(self, asked: RetrievalRequest, said: Sequence[Exchange], trace: Trace) -> str:
         """Return what to look for: the question, with what it leans on, or in words of its own."""
-        if self.rewriting and said and leans_back(asked.question):
+        if self.rewriting and said and is_follow_up(asked.question):
             text = self.rewriting.text(asked.site, asked.question, said, trace)
             if text:
                 return text
         return resolved(asked.question, said)
 
-    def _begun(self, asked: Asked, text: str) -> Searching:
-        query = Query(text=text, grants=asked.grants, wanted=asked.wanted, conversation=asked.conversation)
-        return Searching(asked, self.recall.begin(asked.scope, query))
+    def _begun(self, asked: RetrievalRequest, text: str) -> RunningSearch:
+        query = RetrievalQuery(text=text, grants=asked.grants, wanted=asked.wanted, conversation=asked.conversation)
+        return RunningSearch(asked, self.recall.begin(asked.scope, query))

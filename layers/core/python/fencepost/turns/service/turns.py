@@ -21,8 +21,8 @@ from fencepost.kernel.ports import Clock, Keys
 from fencepost.model.service.completion import require_provider_key
 from fencepost.observability.service.trace import Trace
 from fencepost.turns.domain.turns import LEASE, Claim, TurnAnswer, TurnRequest, fingerprint
-from fencepost.turns.service.answering import Answering, Decide, Turn
-from fencepost.turns.service.claiming import Found
+from fencepost.turns.service.answering import Answering, DecideScope, RunningTurn
+from fencepost.turns.service.claiming import StoredAnswer
 
 _RANDOM_BYTES = 12
 
@@ -41,7 +41,7 @@ class TurnService:
     sites: SiteService
     keys: Keys
     clock: Clock
-    decide: Decide = authorize
+    decide: DecideScope = authorize
 
     def answer(self, caller: Caller, request: TurnRequest, trace: Trace) -> TurnAnswer:
         """Answer a message, or return the answer that it has.
@@ -57,7 +57,7 @@ class TurnService:
         """
         scope = self.decide(caller, Action.CHAT, own(caller))
         site = self._asked_on(caller, scope, request)
-        turn = Turn(caller=caller, scope=scope, site=site, request=request, claim=self._wanted(request, site))
+        turn = RunningTurn(caller=caller, scope=scope, site=site, request=request, claim=self._wanted(request, site))
         if request.attachments:
             # Before anything is stored: a file that is not ready must not leave a question behind that waits for it.
             turn = replace(turn, attachments=self.answering.attached(scope, request.attachments))
@@ -96,9 +96,9 @@ class TurnService:
             key=fingerprint(key) if key else None,
             keep_days=site.retention.days,
         )
-        return self._run(Turn(caller=caller, scope=scope, site=site, request=request, claim=claim), trace)
+        return self._run(RunningTurn(caller=caller, scope=scope, site=site, request=request, claim=claim), trace)
 
-    def _run(self, turn: Turn, trace: Trace) -> TurnAnswer:
+    def _run(self, turn: RunningTurn, trace: Trace) -> TurnAnswer:
         require_provider_key(self.keys)
         leases, message_id = self.answering.leases, turn.request.message_id
         taken = leases.take(
@@ -108,7 +108,7 @@ class TurnService:
             lambda site: self._moved(turn, site).retention.days,
             trace,
         )
-        if isinstance(taken, Found):
+        if isinstance(taken, StoredAnswer):
             return TurnAnswer(conversation_id=taken.conversation_id, message_id=message_id, answer=taken.answer)
         with leases.held(taken):
             site = self._moved(turn, taken.claim.site)
@@ -128,7 +128,7 @@ class TurnService:
             raise FencepostError(ErrorCode.NOT_FOUND)
         return self._at(caller, conversation.site)
 
-    def _moved(self, turn: Turn, site_id: str) -> Site:
+    def _moved(self, turn: RunningTurn, site_id: str) -> Site:
         """Return the site that a turn's conversation is on, where that may be another one than it seemed.
 
         Raises:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from fencepost.http.body import Settings
+from fencepost.http.body import AdminBody
 from fencepost.http.schemas import WHOLE, Sent, Whole
 from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Membership, OrgRole
@@ -77,7 +77,7 @@ Version = Annotated[
 ]
 
 
-class OrganisationSettings(Settings):
+class OrganisationSettings(AdminBody):
     """A tenant. What is left out gets its usual value."""
 
     name: str = Field("", max_length=200)
@@ -90,7 +90,7 @@ class OrganisationSettings(Settings):
         return Organisation(id=org, name=self.name, default_site=self.default_site, allows_carry=self.allows_carry)
 
 
-class BudgetSettings(Settings):
+class BudgetSettings(AdminBody):
     """Counted tokens of each layer of a prompt. What is left out is the deployment's."""
 
     facts_tokens: Annotated[FactsTokens, WHOLE] | None = None
@@ -108,7 +108,7 @@ class BudgetSettings(Settings):
         return replace(deployment, **self.model_dump(exclude_none=True))
 
 
-class CapsSettings(Settings):
+class CapsSettings(AdminBody):
     """What the site may do in one UTC day, under the deployment's own caps."""
 
     calls: Whole = Field(ge=0, le=100_000_000)
@@ -119,7 +119,7 @@ class CapsSettings(Settings):
         return Caps(self.calls, MicroDollars(int(self.spend_usd * _MICRODOLLARS_PER_DOLLAR)))
 
 
-class RetentionSettings(Settings):
+class RetentionSettings(AdminBody):
     """How long conversations are kept."""
 
     days: Whole = Field(0, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps them until they are erased.")
@@ -131,7 +131,7 @@ class RetentionSettings(Settings):
     )
 
 
-class SiteSettings(Settings):
+class SiteSettings(AdminBody):
     """One website. What is left out gets its usual value, the key alone stays as it is."""
 
     key: str = Field("", pattern=f"^({SITE_KEY.pattern})?$", description="Public. Empty keeps it, or makes one.")
@@ -176,7 +176,7 @@ class SiteSettings(Settings):
         )
 
 
-class MemberSettings(Settings):
+class MemberSettings(AdminBody):
     """Somebody's place in the organisation."""
 
     role: Literal["admin", "member", "none"] = Field(description="`none` ends the membership.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.documents.domain.chunking.bounds import Bounds
-from fencepost.documents.domain.chunking.chunks import cut
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.domain.chunking.noise import spoken
 
-__all__ = ["Bounds", "cut", "spoken"]
+__all__ = ["Bounds", "chunk", "spoken"]

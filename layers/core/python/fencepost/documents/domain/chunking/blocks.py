@@ -15,7 +15,7 @@ from typing import Final
 
 from fencepost.documents.domain.chunking.noise import Noise, find_noise
 from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import Line, scan
+from fencepost.kernel.text.markdown import MarkdownLine, scan
 
 _DELIMITERS: Final = re.compile(r"[\s>]*[|:-][\s|:-]*$")
 _HTML_TABLE: Final = re.compile(r"\s*<table[\s>]", re.IGNORECASE)
@@ -23,7 +23,7 @@ _HTML_TABLE_END: Final = "</table>"
 _INTRODUCES: Final = (":", "：")
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is: `SOLID` is code or a table, which is not cut; `NOISE` says nothing."""
 
     HEADING = auto()
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """One block of a text.
 
     Attributes:
@@ -44,7 +44,7 @@ class Block:
         close: whether it belongs to what stands above: no blank line parts them, or that ends with a colon.
     """
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
     level: int = 0
@@ -53,22 +53,22 @@ class Block:
     close: bool = False
 
 
-def find_blocks(text: str) -> list[Block]:
+def find_blocks(text: str) -> list[MarkdownBlock]:
     """Return the blocks of a text, in order; none for a text without characters."""
     lines = scan(text)
     return _Blocks(lines).found() if lines else []
 
 
 class _Blocks:
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[MarkdownLine]) -> None:
         self._lines = lines
         self._offsets = [0, *accumulate(len(line.text) for line in lines)]
         self._noise = {noise.start: noise for noise in find_noise(lines)}
         self._headings = [0, *accumulate(line.level > 0 for line in lines)]
         self._table_ends = [n for n, line in enumerate(lines) if _HTML_TABLE_END in line.text.lower()]
 
-    def found(self) -> list[Block]:
-        blocks: list[Block] = []
+    def found(self) -> list[MarkdownBlock]:
+        blocks: list[MarkdownBlock] = []
         index = self._below(0)
         while index < len(self._lines) or not blocks:
             below = self._below(self._end(index))
@@ -76,19 +76,19 @@ class _Blocks:
             index = below
         return blocks
 
-    def _block(self, index: int, below: int, *, first: bool) -> Block:
+    def _block(self, index: int, below: int, *, first: bool) -> MarkdownBlock:
         start, end = 0 if first else self._offsets[index], self._offsets[below]
         if index == len(self._lines):
-            return Block(Kind.NOISE, start, end)
+            return MarkdownBlock(BlockKind.NOISE, start, end)
         line = self._lines[index]
         indent = len(line.text) - len(line.text.lstrip())
         if line.level:
-            return Block(Kind.HEADING, start, end, line.level, plain_text(line.heading), indent)
+            return MarkdownBlock(BlockKind.HEADING, start, end, line.level, plain_text(line.heading), indent)
         if line.code or self._is_table(index):
-            return Block(Kind.SOLID, start, end, indent=indent, close=self._belongs_above(index))
+            return MarkdownBlock(BlockKind.SOLID, start, end, indent=indent, close=self._belongs_above(index))
         if noise := self._noise_at(index):
-            return Block(Kind.NOISE, start, end, int(bool(noise.title)), noise.title)
-        return Block(Kind.PROSE, start, end, indent=indent, close=self._belongs_above(index))
+            return MarkdownBlock(BlockKind.NOISE, start, end, int(bool(noise.title)), noise.title)
+        return MarkdownBlock(BlockKind.PROSE, start, end, indent=indent, close=self._belongs_above(index))
 
     def _below(self, index: int) -> int:
         """Return the first line from `index` on that is not blank."""
@@ -133,7 +133,7 @@ class _Blocks:
             return index + 1 < len(self._lines) and self._is_second_row(text, self._lines[index + 1])
         return _HTML_TABLE.match(text) is not None and self._html_table_end(index) is not None
 
-    def _is_second_row(self, first: str, second: Line) -> bool:
+    def _is_second_row(self, first: str, second: MarkdownLine) -> bool:
         if second.code or "|" not in second.text:
             return False
         barred = first.lstrip(" \t>").startswith("|") and second.text.lstrip(" \t>").startswith("|")

@@ -12,17 +12,17 @@ from typing import Final
 
 from fencepost.documents.domain.chunking.blocks import find_blocks
 from fencepost.documents.domain.chunking.bounds import Bounds, Count, Ruler
-from fencepost.documents.domain.chunking.outline import Section, outline
+from fencepost.documents.domain.chunking.outline import OutlineSection, outline
 from fencepost.documents.domain.chunking.packing import packed
 from fencepost.documents.domain.chunking.sentences import sentences
-from fencepost.documents.domain.chunking.units import Cut, Unit, Units
-from fencepost.documents.domain.documents import Piece
+from fencepost.documents.domain.chunking.units import Unit, Units, UnitSplitter
+from fencepost.documents.domain.documents import Chunk
 
 _ID_DIGITS: Final = 32
 _DEFAULT: Final = Bounds()
 
 
-def cut(text: str, count: Count, bounds: Bounds = _DEFAULT, language: str = "") -> tuple[Piece, ...]:
+def chunk(text: str, count: Count, bounds: Bounds = _DEFAULT, language: str = "") -> tuple[Chunk, ...]:
     """Cut a text into pieces whose spans tile it; white space alone has none.
 
     A piece lies within one section and begins where the text can be cut best: at a heading, a block, an item of a list,
@@ -50,25 +50,25 @@ class _Cutter:
     bounds: Bounds
     language: str
 
-    def pieces(self, section: Section) -> Iterator[Piece]:
+    def pieces(self, section: OutlineSection) -> Iterator[Chunk]:
         """Yield the pieces of a section, without ids."""
         units = list(Units(self.text, self.ruler, self.bounds, self.language).of(section))
         runs = packed(self.text, units, self.bounds)
         for before, run in pairwise([(), *runs]):
             start, end = run[0].start, run[-1].end
             lead = self._lead(before[-1], run[0]) if before else ""
-            yield Piece(
+            yield Chunk(
                 id="", start=start, end=end, text=self.text[start:end], breadcrumb=section.breadcrumb, lead=lead
             )
 
     def _lead(self, before: Unit, first: Unit) -> str:
         """Return the last whole sentences before a unit, up to `bounds.overlap` tokens together."""
-        if not before.prose or not Cut.SENTENCE <= first.cut <= Cut.BLOCK:
+        if not before.prose or not UnitSplitter.SENTENCE <= first.cut <= UnitSplitter.BLOCK:
             return ""
         said = sentences(self.text[before.body : before.end], self.language)
         left, place = self.bounds.overlap, before.end
         # Of a sentence that is cut itself, its end is not one.
-        for sentence in reversed(said[before.cut < Cut.SENTENCE :]):
+        for sentence in reversed(said[before.cut < UnitSplitter.SENTENCE :]):
             left -= self.ruler.tokens(sentence)
             if left < 0:
                 break
@@ -76,7 +76,7 @@ class _Cutter:
         return self.text[place : before.end]
 
 
-def _named(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def _named(pieces: Iterator[Chunk]) -> Iterator[Chunk]:
     seen: Counter[tuple[tuple[str, ...], str, str]] = Counter()
     for piece in pieces:
         words = (piece.breadcrumb, piece.lead, piece.text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import Line, scan
+from fencepost.kernel.text.markdown import MarkdownLine, scan
 
 _FRONT_MATTER_LINES: Final = 50
 _IMPORT_LINES: Final = 30
@@ -41,7 +41,7 @@ class Noise:
     title: str = ""
 
 
-def find_noise(lines: Sequence[Line]) -> Iterator[Noise]:
+def find_noise(lines: Sequence[MarkdownLine]) -> Iterator[Noise]:
     """Yield the runs of lines that are noise, in order. Inside code there is none."""
     index = 0
     while index < len(lines):
@@ -67,7 +67,7 @@ def spoken(text: str) -> str:
     return "".join(said).strip() or text.strip()
 
 
-def _noise_at(lines: Sequence[Line], index: int) -> Noise | None:
+def _noise_at(lines: Sequence[MarkdownLine], index: int) -> Noise | None:
     text = lines[index].text
     if text.startswith("-") and _DASHES.match(text):
         return _front_matter(lines, index) or Noise(index, index + 1)
@@ -80,7 +80,7 @@ def _noise_at(lines: Sequence[Line], index: int) -> Noise | None:
     return None
 
 
-def _front_matter(lines: Sequence[Line], index: int) -> Noise | None:
+def _front_matter(lines: Sequence[MarkdownLine], index: int) -> Noise | None:
     title = ""
     for end in range(index + 1, min(len(lines), index + 1 + _FRONT_MATTER_LINES)):
         text = lines[end].text
@@ -93,7 +93,7 @@ def _front_matter(lines: Sequence[Line], index: int) -> Noise | None:
     return None
 
 
-def _module(lines: Sequence[Line], index: int) -> Noise | None:
+def _module(lines: Sequence[MarkdownLine], index: int) -> Noise | None:
     text = lines[index].text
     if _IMPORT.match(text):
         return Noise(index, index + 1)
@@ -102,7 +102,7 @@ def _module(lines: Sequence[Line], index: int) -> Noise | None:
     return _until(lines, index, None) if _EXPORT.match(text) else None
 
 
-def _until(lines: Sequence[Line], index: int, last: re.Pattern[str] | None) -> Noise | None:
+def _until(lines: Sequence[MarkdownLine], index: int, last: re.Pattern[str] | None) -> Noise | None:
     """Return the lines up to the one that matches, or where none has to, before the next that is blank."""
     for end in range(index + 1, min(len(lines), index + _IMPORT_LINES)):
         if lines[end].blank or lines[end].code:
@@ -117,5 +117,5 @@ def _attributes(text: str) -> Iterator[str]:
         yield from (f"{match[1] or match[2]}\n" for match in _SAID.finditer(text) if match[1] or match[2])
 
 
-def _without_marks(line: Line) -> str:
+def _without_marks(line: MarkdownLine) -> str:
     return _SELF_MARK.sub("", line.text) if line.level else line.text

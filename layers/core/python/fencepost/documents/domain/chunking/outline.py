@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fencepost.documents.domain.chunking.blocks import Block, Kind
+from fencepost.documents.domain.chunking.blocks import BlockKind, MarkdownBlock
 
 MAX_SECTIONS: Final = 10_000
 """Up to so many, each section of a text is one; beyond, those shorter than `ROOMY_CHARACTERS` are joined."""
@@ -14,32 +14,32 @@ ROOMY_CHARACTERS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class OutlineSection:
     """Blocks of one place in a text, and the plain text of the headings above it, outermost first."""
 
     breadcrumb: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[MarkdownBlock, ...]
 
 
-def outline(blocks: Sequence[Block]) -> Iterator[Section]:
+def outline(blocks: Sequence[MarkdownBlock]) -> Iterator[OutlineSection]:
     """Yield the sections of a text.
 
     A heading that nothing but headings and noise stands below begins the section of the next one that has a body.
     """
     trail: list[tuple[int, str]] = []
-    pending: list[Block] = []
+    pending: list[MarkdownBlock] = []
     has_body, count = False, 0
     for block in blocks:
         if block.level:
             if has_body and (count < MAX_SECTIONS or block.start - pending[0].start >= ROOMY_CHARACTERS):
-                yield Section(_names(trail), tuple(pending))
+                yield OutlineSection(_names(trail), tuple(pending))
                 pending, has_body, count = [], False, count + 1
             if not has_body:
                 trail = [above for above in trail if above[0] < block.level] + [(block.level, block.title)]
         pending.append(block)
-        has_body = has_body or block.kind in (Kind.PROSE, Kind.SOLID)
+        has_body = has_body or block.kind in (BlockKind.PROSE, BlockKind.SOLID)
     if pending:
-        yield Section(_names(trail), tuple(pending))
+        yield OutlineSection(_names(trail), tuple(pending))
 
 
 def _names(trail: Sequence[tuple[int, str]]) -> tuple[str, ...]:

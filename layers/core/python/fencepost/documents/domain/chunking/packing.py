@@ -15,7 +15,7 @@ from itertools import accumulate
 from fencepost.documents.domain.chunking.bounds import Bounds
 from fencepost.documents.domain.chunking.units import Unit
 
-type Rank = tuple[int, int]
+type SplitRank = tuple[int, int]
 
 
 def packed(text: str, units: Sequence[Unit], bounds: Bounds) -> Iterator[Sequence[Unit]]:
@@ -43,7 +43,7 @@ def _cuts(text: str, units: Sequence[Unit], lengths: Sequence[int], aim: int) ->
     return (place for place in range(1, len(units)) if lengths[after[place]] - lengths[before[place]] > aim)
 
 
-def _better(ranks: Sequence[Rank]) -> tuple[list[int], list[int]]:
+def _better(ranks: Sequence[SplitRank]) -> tuple[list[int], list[int]]:
     """Return for each place the nearest before and after it that is a better cut; the ends of all where none is."""
     before, after = [0] * len(ranks), [len(ranks)] * len(ranks)
     open_places: list[int] = []
@@ -55,7 +55,7 @@ def _better(ranks: Sequence[Rank]) -> tuple[list[int], list[int]]:
     return before, after
 
 
-def _rank(text: str, unit: Unit) -> Rank:
+def _rank(text: str, unit: Unit) -> SplitRank:
     return unit.cut, zlib.crc32(text[unit.start : unit.end].encode("utf-8", "surrogatepass"))
 
 

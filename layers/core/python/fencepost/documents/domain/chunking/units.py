@@ -8,9 +8,9 @@ from enum import IntEnum
 from itertools import accumulate, pairwise, zip_longest
 from typing import Final, NamedTuple
 
-from fencepost.documents.domain.chunking.blocks import Block, Kind
+from fencepost.documents.domain.chunking.blocks import BlockKind, MarkdownBlock
 from fencepost.documents.domain.chunking.bounds import Bounds, Ruler
-from fencepost.documents.domain.chunking.outline import Section
+from fencepost.documents.domain.chunking.outline import OutlineSection
 from fencepost.documents.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
 
 _ITEM: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -19,7 +19,7 @@ _ROOMY: Final = 16
 """Characters that a token has at most in anything worth measuring whole."""
 
 
-class Cut(IntEnum):
+class UnitSplitter(IntEnum):
     """How well a text can be cut before a unit; the deeper a block or an item is nested, the less."""
 
     HEADING = 50
@@ -68,18 +68,18 @@ class Units:
         self._bounds = bounds
         self._finer: tuple[Callable[[str], _Parts], ...] = (
             _items,
-            lambda part: ((words, Cut.SENTENCE) for words in sentences(part, language)),
+            lambda part: ((words, UnitSplitter.SENTENCE) for words in sentences(part, language)),
             _lines,
-            lambda part: ((words, Cut.WORD) for words in slices(part, max(bounds.aim, LONGEST_GRAPHEME))),
-            lambda part: ((words, Cut.WORD) for words in slices(part, LONGEST_GRAPHEME)),
+            lambda part: ((words, UnitSplitter.WORD) for words in slices(part, max(bounds.aim, LONGEST_GRAPHEME))),
+            lambda part: ((words, UnitSplitter.WORD) for words in slices(part, LONGEST_GRAPHEME)),
         )
 
-    def of(self, section: Section) -> Iterator[Unit]:
+    def of(self, section: OutlineSection) -> Iterator[Unit]:
         """Yield the units of a section; they tile it. Headings and noise belong to the first unit below them."""
-        above: list[Block] = []
+        above: list[MarkdownBlock] = []
         last: Unit | None = None
         for block, below in zip_longest(section.blocks, section.blocks[1:]):
-            if block.kind in (Kind.HEADING, Kind.NOISE) or self._introduces(block, below):
+            if block.kind in (BlockKind.HEADING, BlockKind.NOISE) or self._introduces(block, below):
                 above.append(block)
                 continue
             if last:
@@ -89,13 +89,13 @@ class Units:
             above = []
         yield from self._ending(last, above)
 
-    def _introduces(self, block: Block, below: Block | None) -> bool:
+    def _introduces(self, block: MarkdownBlock, below: MarkdownBlock | None) -> bool:
         """Tell whether a block is a few words above the code or table that they speak of."""
-        if not below or below.kind is not Kind.SOLID or not below.close or block.kind is not Kind.PROSE:
+        if not below or below.kind is not BlockKind.SOLID or not below.close or block.kind is not BlockKind.PROSE:
             return False
         return self._measured(block.start, block.end, 0, self._bounds.least).tokens < self._bounds.least
 
-    def _with(self, above: Sequence[Block], block: Block) -> Iterator[Unit]:
+    def _with(self, above: Sequence[MarkdownBlock], block: MarkdownBlock) -> Iterator[Unit]:
         """Yield the units of a block; the first begins with what stands above it, where there is room."""
         over = self._over(above)
         if over and over.tokens > self._bounds.aim:
@@ -111,7 +111,7 @@ class Units:
         most = self._bounds.whole if first.solid else self._bounds.most
         yield from (together,) if together.tokens <= most else (over, first)
 
-    def _ending(self, last: Unit | None, above: Sequence[Block]) -> Iterator[Unit]:
+    def _ending(self, last: Unit | None, above: Sequence[MarkdownBlock]) -> Iterator[Unit]:
         """Yield the last unit, and what is below it: noise, or headings of a section without a body."""
         over = self._over(above)
         if last and over and last.tokens + over.tokens <= self._bounds.most:
@@ -122,17 +122,17 @@ class Units:
         if over:
             yield from self._exploded(over)
 
-    def _over(self, above: Sequence[Block]) -> Unit | None:
+    def _over(self, above: Sequence[MarkdownBlock]) -> Unit | None:
         if not above:
             return None
         return self._measured(above[0].start, above[-1].end, _cut(above[0]), self._bounds.most)
 
-    def _block(self, block: Block, cut: int, over: int) -> Iterator[Unit]:
-        most = self._bounds.whole if block.kind is Kind.SOLID else self._bounds.most
+    def _block(self, block: MarkdownBlock, cut: int, over: int) -> Iterator[Unit]:
+        most = self._bounds.whole if block.kind is BlockKind.SOLID else self._bounds.most
         unit = self._measured(block.start, block.end, cut, most)
-        if block.kind is Kind.SOLID and unit.tokens <= self._bounds.whole:
+        if block.kind is BlockKind.SOLID and unit.tokens <= self._bounds.whole:
             yield unit._replace(solid=True)
-        elif block.kind is Kind.SOLID:
+        elif block.kind is BlockKind.SOLID:
             yield from self._finest(unit, 2)
         elif unit.tokens + over <= self._bounds.most:
             yield unit._replace(prose=True)
@@ -160,10 +160,10 @@ class Units:
         return Unit(start, end, start, self._ruler.tokens(self._text[start:end]), cut)
 
 
-def _cut(block: Block) -> int:
-    if block.kind is Kind.HEADING:
-        return Cut.HEADING - block.level
-    return Cut.CLOSE if block.close else Cut.BLOCK - _depth(block.indent)
+def _cut(block: MarkdownBlock) -> int:
+    if block.kind is BlockKind.HEADING:
+        return UnitSplitter.HEADING - block.level
+    return UnitSplitter.CLOSE if block.close else UnitSplitter.BLOCK - _depth(block.indent)
 
 
 def _depth(indent: int) -> int:
@@ -175,11 +175,13 @@ def _items(text: str) -> _Parts:
     found = lines(text)
     offsets = [0, *accumulate(map(len, found))]
     cuts = {
-        offsets[n]: Cut.ITEM - _depth(len(match[1])) for n, line in enumerate(found) if (match := _ITEM.match(line))
+        offsets[n]: UnitSplitter.ITEM - _depth(len(match[1]))
+        for n, line in enumerate(found)
+        if (match := _ITEM.match(line))
     }
     starts = sorted({0, *cuts})
-    return ((text[start:end], cuts.get(start, Cut.ITEM)) for start, end in pairwise([*starts, len(text)]))
+    return ((text[start:end], cuts.get(start, UnitSplitter.ITEM)) for start, end in pairwise([*starts, len(text)]))
 
 
 def _lines(text: str) -> _Parts:
-    return ((line, Cut.LINE) for line in lines(text))
+    return ((line, UnitSplitter.LINE) for line in lines(text))

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from fencepost.retrieval.domain.ranking.calibration import FLOOR, Chance, chance, relevant
 from fencepost.retrieval.domain.ranking.diversity import collapsed, diversified
-from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, Key, Lists, Profile, Ranked, Weights, key_of, rank
+from fencepost.retrieval.domain.ranking.fusion import (
+    LIST_LIMIT,
+    FusionKey,
+    Lists,
+    Profile,
+    Ranked,
+    Weights,
+    key_of,
+    rank,
+)
 
 __all__ = [
     "FLOOR",
     "LIST_LIMIT",
     "Chance",
-    "Key",
+    "FusionKey",
     "Lists",
     "Profile",
     "Ranked",

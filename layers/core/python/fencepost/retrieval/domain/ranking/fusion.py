@@ -32,7 +32,7 @@ WORDING_WEIGHT: Final = 0.3
 COMPARED: Final = 30
 """Of the first that are compared by their wording: it costs time, and lifts nothing from far below."""
 
-type Key = tuple[str, str]
+type FusionKey = tuple[str, str]
 """A parent and its chunk."""
 
 
@@ -91,7 +91,7 @@ def rank(lists: Lists, profile: Profile, question: str, weights: Weights = _MEAS
     near = _greatest(lists.nearest, nearness(lists.nearest))
     named = _named(hits, question) if profile is Profile.MESSAGES else frozenset()
 
-    def ranked(key: Key) -> Ranked:
+    def ranked(key: FusionKey) -> Ranked:
         score = words.get(key, 0.0) + weights.meaning * meaning.get(key, 0.0) + weights.speaker * (key in named)
         return Ranked(hits[key], score, nearest.get(key), near.get(key, 0.0 if near else USUAL))
 
@@ -99,21 +99,21 @@ def rank(lists: Lists, profile: Profile, question: str, weights: Weights = _MEAS
     return _sorted((*_compared(first[:COMPARED], question, weights.wording), *first[COMPARED:]))
 
 
-def key_of(hit: Hit) -> Key:
+def key_of(hit: Hit) -> FusionKey:
     """Return what names a chunk."""
     return hit.parent, hit.chunk
 
 
-def _greatest(hits: Sequence[Hit], values: Sequence[float]) -> dict[Key, float]:
+def _greatest(hits: Sequence[Hit], values: Sequence[float]) -> dict[FusionKey, float]:
     """Return the greatest value of each chunk."""
-    greatest: dict[Key, float] = {}
+    greatest: dict[FusionKey, float] = {}
     for hit, value in zip(hits, values, strict=True):
         greatest[key_of(hit)] = max(value, greatest.get(key_of(hit), value))
     return greatest
 
 
-def _newest(hits: Sequence[Hit]) -> dict[Key, Hit]:
-    newest: dict[Key, Hit] = {}
+def _newest(hits: Sequence[Hit]) -> dict[FusionKey, Hit]:
+    newest: dict[FusionKey, Hit] = {}
     for hit in hits:
         known = newest.setdefault(key_of(hit), hit)
         if known.version < hit.version:
@@ -121,20 +121,20 @@ def _newest(hits: Sequence[Hit]) -> dict[Key, Hit]:
     return newest
 
 
-def _shares(scores: Mapping[Key, float]) -> dict[Key, float]:
+def _shares(scores: Mapping[FusionKey, float]) -> dict[FusionKey, float]:
     """Return scores as shares of the best."""
     best = max(scores.values(), default=0.0)
     return {key: max(0.0, score) / best for key, score in scores.items()} if best > 0 else {}
 
 
-def _stretched(scores: Mapping[Key, float]) -> dict[Key, float]:
+def _stretched(scores: Mapping[FusionKey, float]) -> dict[FusionKey, float]:
     """Return scores as places between the least and the greatest. Where all are equal, each is the greatest."""
     least, greatest = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     width = greatest - least
     return {key: (score - least) / width if width > 0 else 1.0 for key, score in scores.items()}
 
 
-def _named(hits: Mapping[Key, Hit], question: str) -> frozenset[Key]:
+def _named(hits: Mapping[FusionKey, Hit], question: str) -> frozenset[FusionKey]:
     """Return what was said by those whom the question names."""
     words = frozenset(analysed(question))
     speakers = {key: speaker_of(hit.text) for key, hit in hits.items()}

@@ -30,7 +30,7 @@ _LIVE = "SELECT id FROM entries WHERE partition = ?"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MatrixBlock:
     """Some vectors of a partition, one a row, in the order of their entries.
 
     Attributes:
@@ -47,14 +47,14 @@ class Block:
         """The bytes that it takes."""
         return self.entries.nbytes + self.grant_sets.nbytes + self.vectors.nbytes
 
-    def only(self, live: NDArray[np.int64]) -> Block:
+    def only(self, live: NDArray[np.int64]) -> MatrixBlock:
         """Return it without the entries that are gone."""
         import numpy as np
 
         there = np.isin(self.entries, live)
         if there.all():
             return self
-        return Block(self.entries[there], self.grant_sets[there], self.vectors[there])
+        return MatrixBlock(self.entries[there], self.grant_sets[there], self.vectors[there])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class MatrixKey:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     version: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[MatrixBlock, ...]
 
     @property
     def size(self) -> int:
@@ -94,7 +94,7 @@ class Matrices:
         self._kept: OrderedDict[MatrixKey, _Kept] = OrderedDict()
         self._lock = Lock()
 
-    def blocks(self, database: sqlite3.Connection, key: MatrixKey, version: int) -> Iterable[Block]:
+    def blocks(self, database: sqlite3.Connection, key: MatrixKey, version: int) -> Iterable[MatrixBlock]:
         """Return the vectors of a partition as of a change of it."""
         with self._lock:
             kept = self._kept.get(key)
@@ -108,8 +108,8 @@ class Matrices:
         self._keep(key, renewed)
         return renewed.blocks
 
-    def _read(self, database: sqlite3.Connection, key: MatrixKey, version: int) -> Iterator[Block]:
-        read: list[Block] | None = []
+    def _read(self, database: sqlite3.Connection, key: MatrixKey, version: int) -> Iterator[MatrixBlock]:
+        read: list[MatrixBlock] | None = []
         size = 0
         for block in _blocks(database, key):
             size += block.size
@@ -129,7 +129,7 @@ class Matrices:
                 self._kept.popitem(last=False)
 
 
-def _renewed(database: sqlite3.Connection, key: MatrixKey, kept: _Kept) -> tuple[Block, ...]:
+def _renewed(database: sqlite3.Connection, key: MatrixKey, kept: _Kept) -> tuple[MatrixBlock, ...]:
     import numpy as np
 
     live = np.fromiter((number for (number,) in database.execute(_LIVE, (key.partition,))), dtype=np.int64)
@@ -138,21 +138,21 @@ def _renewed(database: sqlite3.Connection, key: MatrixKey, kept: _Kept) -> tuple
     return blocks if len(blocks) <= MOST_BLOCKS else (_joined(blocks),)
 
 
-def _joined(blocks: Sequence[Block]) -> Block:
+def _joined(blocks: Sequence[MatrixBlock]) -> MatrixBlock:
     import numpy as np
 
-    return Block(
+    return MatrixBlock(
         np.concatenate([block.entries for block in blocks]),
         np.concatenate([block.grant_sets for block in blocks]),
         np.concatenate([block.vectors for block in blocks]),
     )
 
 
-def _blocks(database: sqlite3.Connection, key: MatrixKey, after: int = 0) -> Iterator[Block]:
+def _blocks(database: sqlite3.Connection, key: MatrixKey, after: int = 0) -> Iterator[MatrixBlock]:
     import numpy as np
 
     rows = database.execute(_ROWS, (key.partition, key.field, key.model, after, FLOAT_BYTES * key.dimensions))
     while batch := rows.fetchmany(BLOCK_ROWS):
         entries, grant_sets, values = zip(*batch, strict=True)
         vectors = np.frombuffer(b"".join(values), dtype="<f4").reshape(len(batch), -1)
-        yield Block(np.array(entries), np.array(grant_sets), vectors)
+        yield MatrixBlock(np.array(entries), np.array(grant_sets), vectors)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.retrieval.domain.search import Search, Vector
 from fencepost.retrieval.indexes.embedded import partitions
-from fencepost.retrieval.indexes.embedded.matrices import Block
+from fencepost.retrieval.indexes.embedded.matrices import MatrixBlock
 from fencepost.retrieval.indexes.embedded.partitions import Partition
 from fencepost.retrieval.indexes.embedded.words import Scored
 
@@ -20,7 +20,7 @@ _OF_PARENT = "SELECT id FROM entries WHERE partition = ? AND parent = ?"
 
 
 def find(
-    database: sqlite3.Connection, partition: Partition, search: Search, blocks: Iterable[Block], near: Vector
+    database: sqlite3.Connection, partition: Partition, search: Search, blocks: Iterable[MatrixBlock], near: Vector
 ) -> list[Scored]:
     """Return the entries whose vectors are nearest, the best first, ties with the newest first."""
     import numpy as np
@@ -44,7 +44,7 @@ class _Filter:
         self._excluded = [number for (number,) in excluded]
         self._limit = search.limit
 
-    def scored(self, block: Block, query: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def scored(self, block: MatrixBlock, query: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the numbers and scores of the block's best entries among those that may be found."""
         import numpy as np
 

@@ -20,9 +20,9 @@ PAUSE_SECONDS: Final = 0.1
 """Before the second attempt; doubled for each further one, and then shortened at random."""
 _GONE: Final = 404
 
-type Action = tuple[dict[str, Any], dict[str, Any] | None]
+type BulkAction = tuple[dict[str, Any], dict[str, Any] | None]
 """The line that says what to do, and the document where there is one."""
-type Item = dict[str, Any]
+type BulkItem = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +55,17 @@ class Bulk:
         items = self._run([({"delete": {"_index": name, "_id": one}}, None) for one in ids], DELETED_AT_ONCE)
         return [one for one, item in zip(ids, items, strict=True) if item["status"] == _GONE]
 
-    def _writing(self, name: str, document: dict[str, Any]) -> Action:
+    def _writing(self, name: str, document: dict[str, Any]) -> BulkAction:
         # With an id of ours a repeated request writes nothing twice.
         named = {"_id": document["entry"]} if self.cluster.client_ids else {}
         return {"index": {"_index": name, **named}}, document
 
-    def _run(self, actions: Sequence[Action], at_once: int = AT_ONCE) -> list[Item]:
+    def _run(self, actions: Sequence[BulkAction], at_once: int = AT_ONCE) -> list[BulkItem]:
         deadline = self.timer() + self.cluster.limits.writes
         return [item for batch in batched(actions, at_once, strict=False) for item in self._persist(batch, deadline)]
 
-    def _persist(self, actions: Sequence[Action], deadline: float) -> list[Item]:
-        done: dict[int, Item] = {}
+    def _persist(self, actions: Sequence[BulkAction], deadline: float) -> list[BulkItem]:
+        done: dict[int, BulkItem] = {}
         for attempt in count():
             left = [place for place in range(len(actions)) if place not in done]
             if not left:
@@ -75,7 +75,7 @@ class Bulk:
             done |= self._attempt(actions, left)
         return [done[place] for place in range(len(actions))]
 
-    def _attempt(self, actions: Sequence[Action], places: list[int]) -> dict[int, Item]:
+    def _attempt(self, actions: Sequence[BulkAction], places: list[int]) -> dict[int, BulkItem]:
         """Send what is left; return what came through, by its place."""
         try:
             items = self._send([actions[place] for place in places])
@@ -86,7 +86,7 @@ class Bulk:
             raise
         return {place: item for place, item in zip(places, items, strict=True) if not _is_throttled(item)}
 
-    def _send(self, actions: Sequence[Action]) -> list[Item]:
+    def _send(self, actions: Sequence[BulkAction]) -> list[BulkItem]:
         lines = [line for action in actions for line in action if line is not None]
         patience = self.cluster.patience(self.cluster.limits.write)
         answer = self.cluster.call(lambda client: client.bulk(body=lines, params={"request_timeout": patience}))
@@ -99,7 +99,7 @@ class Bulk:
         self.pause(seconds)
 
 
-def _is_throttled(item: Item) -> bool:
+def _is_throttled(item: BulkItem) -> bool:
     """Tell whether a document may be sent again; raise where it was refused for good."""
     status = item["status"]
     if "error" not in item or status == _GONE:

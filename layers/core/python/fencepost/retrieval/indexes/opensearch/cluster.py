@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 type Generation = Literal["classic", "next", "node"]
 """Of OpenSearch Serverless, or a node that is one's own."""
 
-type Answer = dict[str, Any]
+type ClusterAnswer = dict[str, Any]
 
 _LOGGERS: Final = ("opensearch", "opensearchpy.trace")
 _KIND: Final = re.compile(r"[a-z_]{1,80}")
@@ -67,7 +67,7 @@ class Cluster:
         """What searches vectors: Serverless has faiss alone, and Lucene needs no native library."""
         return "lucene" if self.generation == "node" else "faiss"
 
-    def call(self, ask: Callable[[OpenSearch], Answer]) -> Answer:
+    def call(self, ask: Callable[[OpenSearch], ClusterAnswer]) -> ClusterAnswer:
         """Ask something of the cluster. Nothing is tried twice.
 
         Raises:
@@ -80,7 +80,7 @@ class Cluster:
         except _errors() as error:
             raise unavailable(error) from None
 
-    def search(self, name: str, body: Answer, seconds: float) -> Answer:
+    def search(self, name: str, body: ClusterAnswer, seconds: float) -> ClusterAnswer:
         """Search an index, or what an alias stands for.
 
         Raises:
@@ -93,7 +93,7 @@ class Cluster:
             raise IndexUnavailable("partial")
         return answer
 
-    def request(self, method: str, path: str, body: Answer | None = None) -> Answer:
+    def request(self, method: str, path: str, body: ClusterAnswer | None = None) -> ClusterAnswer:
         """Ask what the library has no shorter way for. Errors are those of `call`."""
         patience = self.patience(self.limits.write)
         return self.call(
@@ -149,7 +149,7 @@ def is_passing(status: int) -> bool:
     return status in _UNAVAILABLE
 
 
-def _answer(answer: Any) -> Answer:
+def _answer(answer: Any) -> ClusterAnswer:
     return answer if isinstance(answer, dict) else {}
 
 

@@ -14,7 +14,7 @@ from fencepost.retrieval.ports import Stored
 
 _ENTRY_BYTES: Final = 16
 
-type Found = Mapping[str, Any]
+type FoundDocument = Mapping[str, Any]
 """A hit of OpenSearch: `_id`, `_score`, `_source`."""
 
 
@@ -52,12 +52,12 @@ def entry_of(document: Mapping[str, Any]) -> IndexEntry:
     )
 
 
-def stored_id(scope: Scope, found: Found) -> str:
+def stored_id(scope: Scope, found: FoundDocument) -> str:
     """Return what the services call an entry: with its organisation, so that no other's is ever deleted by it."""
     return f"{scope.org}:{first_id(found)}"
 
 
-def first_id(found: Found) -> str:
+def first_id(found: FoundDocument) -> str:
     """Return what the index called an entry that was first written to."""
     return str(found["_source"].get("first_id", found["_id"]))
 
@@ -68,7 +68,7 @@ def own_ids(scope: Scope, stored_ids: tuple[str, ...]) -> list[str]:
     return [identifier for org, _, identifier in parts if org == scope.org and identifier]
 
 
-def hit_of(scope: Scope, found: Found, score: float) -> Hit:
+def hit_of(scope: Scope, found: FoundDocument, score: float) -> Hit:
     """Return a hit of a search."""
     source = found["_source"]
     return Hit(
@@ -78,7 +78,7 @@ def hit_of(scope: Scope, found: Found, score: float) -> Hit:
     )
 
 
-def stored_of(scope: Scope, found: Found) -> Stored:
+def stored_of(scope: Scope, found: FoundDocument) -> Stored:
     """Return an entry as it is listed."""
     source = found["_source"]
     names = ("chunk", "parent", "owner", "version", "model")

@@ -21,7 +21,7 @@ from fencepost.retrieval.indexes.entries import require_own
 from fencepost.retrieval.indexes.opensearch import documents, queries
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
 from fencepost.retrieval.indexes.opensearch.cluster import Cluster
-from fencepost.retrieval.indexes.opensearch.mapping import ALIAS, Plan
+from fencepost.retrieval.indexes.opensearch.mapping import ALIAS, IndexPlan
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 from fencepost.retrieval.ports import Stored, VectorIndex
 
@@ -51,7 +51,7 @@ class OpenSearchIndex(VectorIndex):
         self._alias = alias
         self._bulk = bulk or Bulk(cluster)
         self._indices = Indices(cluster, alias)
-        self._plan = Plan(model, cluster.engine, alias)
+        self._plan = IndexPlan(model, cluster.engine, alias)
 
     @override
     def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> tuple[str, ...]:
@@ -147,9 +147,9 @@ class OpenSearchIndex(VectorIndex):
         waking = self._cluster.generation == "next" and error.reason.startswith(_WAKING)
         return IndexHealth("asleep" if waking else "down", error.reason)
 
-    def _search(self, body: queries.Body, name: str = "") -> Sequence[documents.Found]:
+    def _search(self, body: queries.SearchBody, name: str = "") -> Sequence[documents.FoundDocument]:
         answer = self._cluster.search(name or self._alias, body, self._cluster.limits.search)
-        found: Sequence[documents.Found] = answer["hits"]["hits"]
+        found: Sequence[documents.FoundDocument] = answer["hits"]["hits"]
         return found
 
 

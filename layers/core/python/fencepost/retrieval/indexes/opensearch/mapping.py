@@ -44,7 +44,7 @@ _DIGEST_LENGTH: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class IndexPlan:
     """An index to be: for one model's vectors, by one engine.
 
     Args:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from fencepost.retrieval.domain.search import IndexEntry, IndexUnavailable
 from fencepost.retrieval.indexes.opensearch import documents, queries
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
-from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 
 PAGE: Final = 1_000
@@ -54,7 +54,7 @@ class Migration:
         settle: waits until what was written can be found: a minute on a classic collection.
     """
 
-    plan: Plan
+    plan: IndexPlan
     bulk: Bulk
     convert: Convert
     settle: Callable[[], None]
@@ -105,7 +105,7 @@ class Migration:
         self.bulk.delete(self.plan.name, surplus)
         return Moved(self._copy(old, source - there), len(surplus))
 
-    def _all(self, name: str) -> Iterator[documents.Found]:
+    def _all(self, name: str) -> Iterator[documents.FoundDocument]:
         after = None
         while True:
             body = queries.listed({"match_all": {}}, after, PAGE, ["entry", "copied_from"])
@@ -124,7 +124,7 @@ class Migration:
             copied += len(found)
         return copied
 
-    def _copies(self, old: str, found: Sequence[documents.Found]) -> list[dict[str, Any]]:
+    def _copies(self, old: str, found: Sequence[documents.FoundDocument]) -> list[dict[str, Any]]:
         converted = self.convert([documents.entry_of(one["_source"]) for one in found])
         return [
             documents.document_of(entry)
@@ -132,7 +132,7 @@ class Migration:
             for one, entry in zip(found, converted, strict=True)
         ]
 
-    def _search(self, name: str, body: queries.Body) -> Sequence[documents.Found]:
+    def _search(self, name: str, body: queries.SearchBody) -> Sequence[documents.FoundDocument]:
         cluster = self.bulk.cluster
-        found: Sequence[documents.Found] = cluster.search(name, body, cluster.limits.write)["hits"]["hits"]
+        found: Sequence[documents.FoundDocument] = cluster.search(name, body, cluster.limits.write)["hits"]["hits"]
         return found

@@ -18,10 +18,10 @@ MAX_QUERY_TERMS: Final = 90
 HIT_FIELDS: Final = ["first_id", "chunk", "parent", "version", "model", "text", "context", "position"]
 STORED_FIELDS: Final = ["first_id", "entry", "chunk", "parent", "owner", "version", "model"]
 
-type Body = dict[str, Any]
+type SearchBody = dict[str, Any]
 
 
-def lexical(scope: Scope, search: Search, text: str) -> Body:
+def lexical(scope: Scope, search: Search, text: str) -> SearchBody:
     """Ask for words: for the terms of our own analysis, or by the rules of an entry's language, as they fit better."""
     terms = {"match": {WORDS[search.kind]: " ".join(asked(text)[:MAX_QUERY_TERMS])}}
     readings = [reading(code) for code in LANGUAGES | PLUGIN_LANGUAGES]
@@ -30,7 +30,7 @@ def lexical(scope: Scope, search: Search, text: str) -> Body:
     return {"size": search.limit, "query": query, "_source": HIT_FIELDS}
 
 
-def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"]) -> Body:
+def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"]) -> SearchBody:
     """Ask for vectors of the same model."""
     within = _filter(scope, search)
     within["filter"].append({"term": {"model": model}})
@@ -39,7 +39,7 @@ def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Lit
     return {"size": search.limit, "query": {"knn": {name: near}}, "_source": HIT_FIELDS}
 
 
-def stored(scope: Scope, ids: Sequence[str]) -> Body:
+def stored(scope: Scope, ids: Sequence[str]) -> SearchBody:
     """Ask for entries by what they are called, or were called in the index that they came from."""
     named = [{"ids": {"values": list(ids)}}, {"terms": {"first_id": list(ids)}}]
     query = {"bool": {"filter": [{"term": {"org": scope.org}}], "should": named, "minimum_should_match": 1}}
@@ -47,13 +47,13 @@ def stored(scope: Scope, ids: Sequence[str]) -> Body:
     return {"size": 2 * len(ids), "query": query, "_source": ["first_id"]}
 
 
-def listed(within: Body, after: str | None, limit: int, fields: Sequence[str]) -> Body:
+def listed(within: SearchBody, after: str | None, limit: int, fields: Sequence[str]) -> SearchBody:
     """Ask for all entries in a stable order."""
     body = {"size": limit, "query": within, "sort": [{"entry": "asc"}], "_source": list(fields)}
     return body | ({"search_after": [after]} if after else {})
 
 
-def of_organisation(scope: Scope, parent: str, owner: str) -> Body:
+def of_organisation(scope: Scope, parent: str, owner: str) -> SearchBody:
     """Return the condition that an entry is the organisation's, and of one parent or owner where it is named."""
     named = {"org": scope.org, "parent": parent, "owner": owner}
     return {"bool": {"filter": [{"term": {field: value}} for field, value in named.items() if value]}}
@@ -66,9 +66,9 @@ def shortened(text: str) -> str:
     return text
 
 
-def _filter(scope: Scope, search: Search) -> dict[str, list[Body]]:
+def _filter(scope: Scope, search: Search) -> dict[str, list[SearchBody]]:
     owner = owner_of(scope, search.kind)
-    own: list[Body] = [{"term": {"org": scope.org}}, {"term": {"kind": search.kind}}, {"term": {"owner": owner}}]
+    own: list[SearchBody] = [{"term": {"org": scope.org}}, {"term": {"kind": search.kind}}, {"term": {"owner": owner}}]
     if search.kind == "document":
         own.append({"terms": {"grants": sorted(search.grants)}})
     excluded = [{"term": {"parent": search.exclude_parent}}] if search.exclude_parent else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fencepost.retrieval.domain.search import IndexUnavailable
-from fencepost.retrieval.indexes.opensearch.cluster import Answer, Cluster
-from fencepost.retrieval.indexes.opensearch.mapping import Plan
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster, ClusterAnswer
+from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
 
 _EXISTS = "400 resource_already_exists_exception"
 
@@ -23,7 +23,7 @@ class Indices:
     alias: str
     _known: bool = False
 
-    def ensure(self, plan: Plan) -> None:
+    def ensure(self, plan: IndexPlan) -> None:
         """Make the index where the alias stands for none. Asked once a process."""
         if self._known:
             return
@@ -46,7 +46,7 @@ class Indices:
             return int(index["mappings"]["properties"]["vector"]["dimension"])
         return 0
 
-    def create(self, plan: Plan) -> None:
+    def create(self, plan: IndexPlan) -> None:
         """Make an index, unless it is there: with as much of the plan as the cluster takes."""
         *better, least = plan.bodies()
         if not any(self._is_created(plan.name, body) for body in better):
@@ -62,10 +62,10 @@ class Indices:
         """Remove an index with all that is in it."""
         self.cluster.request("DELETE", f"/{name}")
 
-    def _holders(self) -> dict[str, Answer]:
+    def _holders(self) -> dict[str, ClusterAnswer]:
         return {name: index for name, index in self._described().items() if self.alias in index["aliases"]}
 
-    def _is_created(self, name: str, body: Answer) -> bool:
+    def _is_created(self, name: str, body: ClusterAnswer) -> bool:
         try:
             self._create(name, body)
         except IndexUnavailable as error:
@@ -74,12 +74,12 @@ class Indices:
             return False
         return True
 
-    def _create(self, name: str, body: Answer) -> None:
+    def _create(self, name: str, body: ClusterAnswer) -> None:
         try:
             self.cluster.request("PUT", f"/{name}", body)
         except IndexUnavailable as error:
             if error.reason != _EXISTS:
                 raise
 
-    def _described(self) -> Answer:
+    def _described(self) -> ClusterAnswer:
         return self.cluster.request("GET", f"/{self.alias}-v*")
