@@ -27,8 +27,8 @@ from fencepost.conversations.rows.conversation_rows import conversation_item
 from fencepost.conversations.rows.keys import message_row
 from fencepost.http.endpoint import Handler
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
-from fencepost.kernel.aws import client as store
-from fencepost.kernel.aws.rows import to_item
+from fencepost.kernel.aws.legacy import client as store
+from fencepost.kernel.aws.legacy.rows import to_item
 from fencepost.model.domain.prompt import Role
 from local import emulator
 from local.cloud import Cloud, started

@@ -41,7 +41,7 @@ ACTIONS = {
     "change_message_visibility": "sqs:ChangeMessageVisibility",
     "assume_role": "sts:AssumeRole",
 }
-HELPERS = ("fencepost.kernel.aws.reading", "fencepost.kernel.aws.batches")
+HELPERS = ("fencepost.kernel.aws.legacy.reading", "fencepost.kernel.aws.legacy.batches")
 """Modules that ask for whoever calls them, and so reach what their callers reach."""
 # `DeleteObjects` names its keys under this word, too.
 _NOT_A_TRANSACTION = {"fencepost.blobs.s3"}

@@ -48,7 +48,7 @@ ALSO_IN_THE_DIRECTORY = {
 }
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
 NO_SDK_OF_ITS_OWN = {
-    "kernel.aws.client",
+    "kernel.aws.legacy.client",
     "documents.fetching.pinned_http",
     *(name.removeprefix("fencepost.") for name in HELPERS),
 }

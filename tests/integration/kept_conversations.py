@@ -12,7 +12,7 @@ from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
 from fencepost.conversations.rows.message_rows import MessageRows
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.rows import attribute, nested, timestamp
+from fencepost.kernel.aws.legacy.rows import attribute, nested, timestamp
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from tests.fakes.answers import FixedClock
 from tests.fakes.blobs import FakeBlobs

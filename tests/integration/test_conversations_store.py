@@ -10,7 +10,7 @@ import pytest
 from fencepost.conversations.domain.messages import MessagePointer
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.identity import rows as keys
-from fencepost.kernel.aws.client import CONFLICT_PAUSES
+from fencepost.kernel.aws.legacy.client import CONFLICT_PAUSES
 from fencepost.kernel.errors import FencepostError
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Resource, Scope, authorize
-from fencepost.kernel.aws.client import ClientFactory
+from fencepost.kernel.aws.legacy.client import ClientFactory
 from fencepost.kernel.errors import FencepostError
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
 from fencepost.lifecycle.dynamodb.diagnoses import RETENTION, DynamoDbDiagnoses

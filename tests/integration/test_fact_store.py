@@ -13,7 +13,7 @@ import pytest
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.rows import timestamp
+from fencepost.kernel.aws.legacy.rows import timestamp
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_PINNED, WantedFact, rewritten
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore

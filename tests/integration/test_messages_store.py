@@ -9,7 +9,7 @@ import pytest
 from fencepost.blobs.domain import BIG_BYTES
 from fencepost.conversations.domain.messages import MessagePointer
 from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
-from fencepost.kernel.aws.reading import READ_AT_ONCE
+from fencepost.kernel.aws.legacy.reading import READ_AT_ONCE
 from fencepost.kernel.errors import FencepostError
 from local.emulator import Emulator
 from tests.integration.conversation_tables import open_conversation_tables, visitor_scope

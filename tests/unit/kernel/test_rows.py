@@ -15,7 +15,7 @@ from fencepost.conversations.rows.conversation_rows import AnswerEntry
 from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Membership
 from fencepost.identity.domain.sites import Organisation, Site
-from fencepost.kernel.aws.rows import from_item, timestamp, to_item
+from fencepost.kernel.aws.legacy.rows import from_item, timestamp, to_item
 from fencepost.kernel.money import Usage
 from fencepost.memory.domain.summary import Summary
 from fencepost.queue.domain import JobRecord

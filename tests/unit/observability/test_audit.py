@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.parsers import ResponseParserError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.kernel.aws.client import update
+from fencepost.kernel.aws.legacy.client import update
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
 from fencepost.observability.dynamodb import DynamoDbAuditTrail

@@ -14,7 +14,7 @@ from fencepost.documents.s3 import S3DocumentArchive
 from fencepost.documents.service.llms_full_cache import LlmsFullCache
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.identity.domain.sites import Site
-from fencepost.kernel.aws.client import dynamodb_client
+from fencepost.kernel.aws.legacy.client import dynamodb_client
 from fencepost.kernel.clock import utc_now
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import MicroDollars

@@ -10,7 +10,7 @@ import secrets
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, override
 
-from fencepost.kernel.aws.client import ClientFactory, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.client import ClientFactory, dynamodb_client, store_errors
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord
 from fencepost.observability.ports import AuditTrail, Events
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, override
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Refused, dynamodb_client, number, store_errors, update
-from fencepost.kernel.aws.reading import get_row, utc_now
-from fencepost.kernel.aws.rows import attribute, from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Refused, dynamodb_client, number, store_errors, update
+from fencepost.kernel.aws.legacy.reading import get_row, utc_now
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, timestamp, to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.queue import rows as queue_rows

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Final, override
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.batches import put_rows, read_rows
-from fencepost.kernel.aws.client import ClientFactory, dynamodb_client
-from fencepost.kernel.aws.reading import EXPIRES_AT, is_past, utc_now
-from fencepost.kernel.aws.rows import attribute
+from fencepost.kernel.aws.legacy.batches import put_rows, read_rows
+from fencepost.kernel.aws.legacy.client import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.legacy.reading import EXPIRES_AT, is_past, utc_now
+from fencepost.kernel.aws.legacy.rows import attribute
 from fencepost.kernel.errors import FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.retrieval import rows as retrieval_rows

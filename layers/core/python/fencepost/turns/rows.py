@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.rows import membership_row
-from fencepost.kernel.aws.rows import attribute, timestamp
+from fencepost.kernel.aws.legacy.rows import attribute, timestamp
 from fencepost.turns.domain.turns import Claim
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from fencepost.conversations.ports import AttachmentStore
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.conversations.rows.message_rows import expiring
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import OneTable, Refused, store_errors, update
-from fencepost.kernel.aws.reading import EXPIRES_AT
-from fencepost.kernel.aws.rows import from_item, to_item
+from fencepost.kernel.aws.legacy.client import OneTable, Refused, store_errors, update
+from fencepost.kernel.aws.legacy.reading import EXPIRES_AT
+from fencepost.kernel.aws.legacy.rows import from_item, to_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from fencepost.conversations.rows.conversation_rows import AnswerEntry, read_ans
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Item, Refused, dynamodb_client, update
-from fencepost.kernel.aws.reading import READ_AT_ONCE, batch_rows, get_row, is_past, utc_now
-from fencepost.kernel.aws.rows import from_item, timestamp
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, Refused, dynamodb_client, update
+from fencepost.kernel.aws.legacy.reading import READ_AT_ONCE, batch_rows, get_row, is_past, utc_now
+from fencepost.kernel.aws.legacy.rows import from_item, timestamp
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import Clock

@@ -11,8 +11,8 @@ from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.rows.conversation_rows import read_conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, Item
-from fencepost.kernel.aws.reading import query_pages
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item
+from fencepost.kernel.aws.legacy.reading import query_pages
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import Clock
 

@@ -16,8 +16,8 @@ from fencepost.conversations.rows.conversation_rows import open_question, read_c
 from fencepost.conversations.rows.message_rows import MessageRows
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, Item
-from fencepost.kernel.aws.reading import get_row, query_pages
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item
+from fencepost.kernel.aws.legacy.reading import get_row, query_pages
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import Clock
 

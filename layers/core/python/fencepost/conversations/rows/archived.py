@@ -10,8 +10,8 @@ from fencepost.conversations.domain.archives import ArchiveBlock, DamagedBlock, 
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
-from fencepost.kernel.aws.rows import from_item
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.rows import from_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from fencepost.conversations.domain.messages import AnswerContext, Conversation,
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import Item
-from fencepost.kernel.aws.rows import from_item, nested, plain, to_item
+from fencepost.kernel.aws.legacy.client import Item
+from fencepost.kernel.aws.legacy.rows import from_item, nested, plain, to_item
 from fencepost.model.domain.prompt import Role
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from fencepost.conversations.domain.archives import expiry
 from fencepost.conversations.domain.messages import Message
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import Item
-from fencepost.kernel.aws.reading import EXPIRES_AT
-from fencepost.kernel.aws.rows import attribute, from_item, to_item
+from fencepost.kernel.aws.legacy.client import Item
+from fencepost.kernel.aws.legacy.reading import EXPIRES_AT
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, to_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from fencepost.documents.rows.documents import (
     read_places,
 )
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.batches import delete_rows, put_rows, read_rows
-from fencepost.kernel.aws.client import Item, OneTable, Refused, store_errors, update
-from fencepost.kernel.aws.reading import EXPIRES_AT, get_row, query_pages
-from fencepost.kernel.aws.rows import attribute, timestamp
+from fencepost.kernel.aws.legacy.batches import delete_rows, put_rows, read_rows
+from fencepost.kernel.aws.legacy.client import Item, OneTable, Refused, store_errors, update
+from fencepost.kernel.aws.legacy.reading import EXPIRES_AT, get_row, query_pages
+from fencepost.kernel.aws.legacy.rows import attribute, timestamp
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.paging import Page
 from fencepost.queue.domain import WorkLease

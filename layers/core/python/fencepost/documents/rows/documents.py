@@ -14,8 +14,8 @@ from fencepost.documents.domain.ingestion import UPLOAD_DAYS, due_at
 from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.documents.rows import keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import Item
-from fencepost.kernel.aws.rows import attribute, from_item, plain, timestamp, to_item
+from fencepost.kernel.aws.legacy.client import Item
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, plain, timestamp, to_item
 from fencepost.retrieval.rows import pack, unpack
 
 if TYPE_CHECKING:

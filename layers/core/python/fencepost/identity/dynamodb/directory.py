@@ -14,8 +14,8 @@ from fencepost.identity.dynamodb.seconds_cache import SecondsCache, Timer
 from fencepost.identity.dynamodb.site_origins import OrgOrigins, org_origins
 from fencepost.identity.ports import Directory
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
-from fencepost.kernel.aws.rows import from_item
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.rows import from_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

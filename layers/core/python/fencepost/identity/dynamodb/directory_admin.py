@@ -13,9 +13,9 @@ from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import SiteReference
 from fencepost.identity.ports import DirectoryAdmin
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import Item, OneTable, Refused, store_errors, update
-from fencepost.kernel.aws.rows import attribute, from_item, to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import Item, OneTable, Refused, store_errors, update
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.origins import Origin
 from fencepost.identity.domain.sites import Site
-from fencepost.kernel.aws.client import store_errors
-from fencepost.kernel.aws.rows import from_item
+from fencepost.kernel.aws.legacy.client import store_errors
+from fencepost.kernel.aws.legacy.rows import from_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from fencepost.documents.rows import keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.jobs.ports import ReconcileStore
-from fencepost.kernel.aws.client import OneTable, store_errors
-from fencepost.kernel.aws.reading import get_row
-from fencepost.kernel.aws.rows import from_item, to_item
+from fencepost.kernel.aws.legacy.client import OneTable, store_errors
+from fencepost.kernel.aws.legacy.reading import get_row
+from fencepost.kernel.aws.legacy.rows import from_item, to_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 

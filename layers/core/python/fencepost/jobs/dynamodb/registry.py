@@ -8,9 +8,9 @@ from urllib.parse import unquote
 from fencepost.identity import rows as keys
 from fencepost.jobs import rows as jobs_rows
 from fencepost.jobs.ports import OrganisationRegistry
-from fencepost.kernel.aws.client import OneTable, store_errors
-from fencepost.kernel.aws.reading import get_row, query_pages
-from fencepost.kernel.aws.rows import attribute, plain
+from fencepost.kernel.aws.legacy.client import OneTable, store_errors
+from fencepost.kernel.aws.legacy.reading import get_row, query_pages
+from fencepost.kernel.aws.legacy.rows import attribute, plain
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.paging import Page
 

@@ -21,10 +21,10 @@ from fencepost.conversations.rows.message_rows import MessageRows
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, dynamodb_client, store_errors
-from fencepost.kernel.aws.reading import get_row
-from fencepost.kernel.aws.rows import attribute, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.reading import get_row
+from fencepost.kernel.aws.legacy.rows import attribute, timestamp, to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan
 from fencepost.lifecycle.dynamodb.removal import Removal

@@ -9,9 +9,9 @@ from fencepost.conversations.rows.conversation_rows import conversation_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Refused, dynamodb_client, update
-from fencepost.kernel.aws.rows import to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Refused, dynamodb_client, update
+from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode
 from fencepost.lifecycle.ports import CarryStore
 from fencepost.memory.domain.summary import Summary

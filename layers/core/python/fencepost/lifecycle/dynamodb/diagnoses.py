@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, override
 
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import OneTable, store_errors, update
-from fencepost.kernel.aws.rows import from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import OneTable, store_errors, update
+from fencepost.kernel.aws.legacy.rows import from_item, timestamp, to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle import rows as lifecycle_rows
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look

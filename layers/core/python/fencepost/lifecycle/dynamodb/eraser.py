@@ -16,7 +16,7 @@ from typing import override
 from fencepost.blobs.ports import BlobStore
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.legacy.client import ClientFactory, dynamodb_client
 from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan, Leftover, counted, leftover
 from fencepost.lifecycle.dynamodb.removal import Removal

@@ -17,9 +17,9 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, Item, store_errors
 from fencepost.kernel.aws.keys import Key
-from fencepost.kernel.aws.rows import from_item
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, store_errors
+from fencepost.kernel.aws.legacy.rows import from_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.queue.domain import JobRecord, JobState, Purpose

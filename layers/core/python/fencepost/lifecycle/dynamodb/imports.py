@@ -20,10 +20,10 @@ from fencepost.conversations.rows.message_rows import MessageRows, expiring
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
-from fencepost.kernel.aws.reading import query_pages
-from fencepost.kernel.aws.rows import timestamp
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.reading import query_pages
+from fencepost.kernel.aws.legacy.rows import timestamp
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.bundle_check import AskedQuestion
 from fencepost.lifecycle.dynamodb.removal import TOMBSTONES_KEPT, Removal

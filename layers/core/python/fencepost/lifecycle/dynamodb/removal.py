@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from fencepost.conversations.rows import keys as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import ClientFactory, Item, store_errors, update
 from fencepost.kernel.aws.keys import Key
-from fencepost.kernel.aws.rows import timestamp
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, store_errors, update
+from fencepost.kernel.aws.legacy.rows import timestamp
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.rows.fact_changes import changes, one_more
 

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, override
 from urllib.parse import quote
 
-from fencepost.kernel.aws.client import ClientFactory, Item, Refused, dynamodb_client, number, update
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, Refused, dynamodb_client, number, update
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import (

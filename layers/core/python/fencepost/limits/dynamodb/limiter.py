@@ -15,7 +15,7 @@ import hmac
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, override
 
-from fencepost.kernel.aws.client import ClientFactory, Refused, dynamodb_client, number, update
+from fencepost.kernel.aws.legacy.client import ClientFactory, Refused, dynamodb_client, number, update
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
 from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute

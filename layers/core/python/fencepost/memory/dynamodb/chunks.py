@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, override
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.batches import delete_rows
-from fencepost.kernel.aws.client import OneTable
-from fencepost.kernel.aws.reading import query_pages
-from fencepost.kernel.aws.rows import attribute
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.batches import delete_rows
+from fencepost.kernel.aws.legacy.client import OneTable
+from fencepost.kernel.aws.legacy.reading import query_pages
+from fencepost.kernel.aws.legacy.rows import attribute
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.ports import MessageChunkStore
 from fencepost.memory.rows import keys as memory_keys

@@ -17,10 +17,10 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import OneTable, Refused, update
-from fencepost.kernel.aws.reading import get_row, query_pages
-from fencepost.kernel.aws.rows import attribute, from_item, timestamp, to_item
-from fencepost.kernel.aws.transactions import transact_with_retry
+from fencepost.kernel.aws.legacy.client import OneTable, Refused, update
+from fencepost.kernel.aws.legacy.reading import get_row, query_pages
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, timestamp, to_item
+from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_WRITTEN
 from fencepost.memory.domain.summary import Summary

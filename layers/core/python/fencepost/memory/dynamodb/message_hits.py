@@ -12,9 +12,9 @@ from fencepost.conversations.rows.message_rows import CONTENT_REF
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.batches import read_rows
-from fencepost.kernel.aws.client import Item, OneTable
-from fencepost.kernel.aws.rows import from_item
+from fencepost.kernel.aws.legacy.batches import read_rows
+from fencepost.kernel.aws.legacy.client import Item, OneTable
+from fencepost.kernel.aws.legacy.rows import from_item
 from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
 from fencepost.memory.rows import keys as memory_keys
 from fencepost.memory.rows.chunks import read_place

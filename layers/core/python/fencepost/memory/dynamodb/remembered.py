@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, override
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import OneTable
-from fencepost.kernel.aws.reading import query_pages
-from fencepost.kernel.aws.rows import attribute
+from fencepost.kernel.aws.legacy.client import OneTable
+from fencepost.kernel.aws.legacy.reading import query_pages
+from fencepost.kernel.aws.legacy.rows import attribute
 from fencepost.kernel.paging import Page
 from fencepost.memory.ports import RememberedConversations
 from fencepost.queue.domain import Purpose

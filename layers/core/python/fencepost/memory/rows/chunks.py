@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import Item
-from fencepost.kernel.aws.rows import from_item, to_item
+from fencepost.kernel.aws.legacy.client import Item
+from fencepost.kernel.aws.legacy.rows import from_item, to_item
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.rows import keys as memory_keys
 from fencepost.retrieval.rows import pack, unpack

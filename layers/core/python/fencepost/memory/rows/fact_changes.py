@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.client import number
-from fencepost.kernel.aws.reading import get_row
-from fencepost.kernel.aws.rows import attribute
+from fencepost.kernel.aws.legacy.client import number
+from fencepost.kernel.aws.legacy.reading import get_row
+from fencepost.kernel.aws.legacy.rows import attribute
 from fencepost.memory.rows import keys as memory_keys
 
 if TYPE_CHECKING:

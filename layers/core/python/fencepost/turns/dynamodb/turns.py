@@ -21,10 +21,10 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Membership, Scope
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import ClientFactory, Item, dynamodb_client, store_errors
-from fencepost.kernel.aws.reading import is_past, utc_now
-from fencepost.kernel.aws.rows import attribute, from_item, timestamp
-from fencepost.kernel.aws.transactions import Cancelled, transact, transact_with_retry
+from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
+from fencepost.kernel.aws.legacy.reading import is_past, utc_now
+from fencepost.kernel.aws.legacy.rows import attribute, from_item, timestamp
+from fencepost.kernel.aws.legacy.transactions import Cancelled, transact, transact_with_retry
 from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock

@@ -19,8 +19,8 @@ from fencepost.conversations.rows.conversation_rows import (
 from fencepost.conversations.rows.message_rows import expiring
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.reading import EXPIRES_AT
-from fencepost.kernel.aws.rows import attribute, nested, timestamp
+from fencepost.kernel.aws.legacy.reading import EXPIRES_AT
+from fencepost.kernel.aws.legacy.rows import attribute, nested, timestamp
 from fencepost.turns.domain.turns import Claim, Settlement
 from fencepost.turns.rows import open_fields
 

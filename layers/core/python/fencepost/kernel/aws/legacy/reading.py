@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.client import Item, number, store_errors
+from fencepost.kernel.aws.legacy.client import Item, number, store_errors
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

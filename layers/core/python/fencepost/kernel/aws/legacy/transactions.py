@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost.kernel.aws.client import CONFLICT_PAUSES, Item, store_errors
+from fencepost.kernel.aws.legacy.client import CONFLICT_PAUSES, Item, store_errors
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from fencepost.kernel.aws.client import Item
+from fencepost.kernel.aws.legacy.client import Item
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import batched
 from typing import TYPE_CHECKING, Final
 
-from fencepost.kernel.aws.client import CONFLICT_PAUSES, Item, store_errors
 from fencepost.kernel.aws.keys import Key
-from fencepost.kernel.aws.reading import READ_AT_ONCE, batch_rows
+from fencepost.kernel.aws.legacy.client import CONFLICT_PAUSES, Item, store_errors
+from fencepost.kernel.aws.legacy.reading import READ_AT_ONCE, batch_rows
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

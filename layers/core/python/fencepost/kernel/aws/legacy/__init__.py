@@ -1,0 +1,1 @@
+"""Earlier DynamoDB helpers, for stores that `Table` does not serve yet."""
