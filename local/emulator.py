@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import urllib.error
 import urllib.request
@@ -20,6 +21,8 @@ from local.trouble import Trouble
 REGION = "us-east-1"
 # The emulator takes any credentials; these make sure that a developer's real ones are never sent.
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
+WATCH = ("MINISTACK_WATCH", "MINISTACK_WATCH_RECORD")
+"""Variables of a test run that has requests checked: a module, and the file for its findings."""
 _START_SECONDS = 60.0
 # It saves its data when it ends, and first lets what runs in its functions finish.
 _SAVE_SECONDS = 40.0
@@ -79,20 +82,25 @@ def start(folder: Path, port: int, lambda_ttl_seconds: int = 3_600, *, enforces_
 
 
 def _environment(folder: Path, port: int, lambda_ttl_seconds: int) -> dict[str, str]:
+    watched = {name: os.environ[name] for name in WATCH if name in os.environ}
     scratch = folder / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    return CREDENTIALS | {
-        "BIND_HOST": "127.0.0.1",
-        "GATEWAY_PORT": str(port),
-        "PERSIST_STATE": "1",
-        "STATE_DIR": str(folder / "state"),
-        "S3_PERSIST": "1",
-        "S3_DATA_DIR": str(folder / "s3"),
-        "TMPDIR": str(scratch),
-        "LAMBDA_EXECUTOR": "local",
-        "LAMBDA_WARM_TTL_SECONDS": str(lambda_ttl_seconds),
-        "PYTHONUNBUFFERED": "1",
-    }
+    return (
+        CREDENTIALS
+        | watched
+        | {
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "PERSIST_STATE": "1",
+            "STATE_DIR": str(folder / "state"),
+            "S3_PERSIST": "1",
+            "S3_DATA_DIR": str(folder / "s3"),
+            "TMPDIR": str(scratch),
+            "LAMBDA_EXECUTOR": "local",
+            "LAMBDA_WARM_TTL_SECONDS": str(lambda_ttl_seconds),
+            "PYTHONUNBUFFERED": "1",
+        }
+    )
 
 
 def _await_health(emulator: Emulator) -> None:

@@ -2,12 +2,14 @@
 
 By itself it unpacks all layers for every process that it starts for a function: ten thousand files, which takes
 seconds, and never finds the bytecode again that Python wrote beside them. Here a process is given a link to what was
-unpacked for the first one. It runs in the emulator's environment, and imports nothing of ours.
+unpacked for the first one. It runs in the emulator's environment, and imports nothing of ours, unless it is told to:
+`MINISTACK_WATCH` names a module whose `watch` is called before anything is served (`tests.doubles.dynamodb_watch`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import shutil
 import sys
@@ -54,6 +56,15 @@ class Archive(ZipFile):
         target.symlink_to(whole)
 
 
+def _watch() -> None:
+    # Taken out of the environment: functions see nothing but what the template gives them.
+    name = os.environ.pop("MINISTACK_WATCH", "")
+    if name:
+        sys.path.append(str(Path(__file__).resolve().parents[1]))
+        importlib.import_module(name).watch()
+        sys.path.pop()
+
+
 def main() -> Any:
     """Run ministack."""
     from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - it is in an environment of its own
@@ -61,6 +72,7 @@ def main() -> Any:
 
     # What an earlier process left may be a part, or of code that is no more.
     shutil.rmtree(unpacked(), ignore_errors=True)
+    _watch()
     lambda_runtime.zipfile = SimpleNamespace(ZipFile=Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile)
     return app.main()
 

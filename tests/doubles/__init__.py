@@ -1,0 +1,1 @@
+"""Stand-ins for services, and what is held against them."""

@@ -41,6 +41,23 @@ ACTIONS = {
     "change_message_visibility": "sqs:ChangeMessageVisibility",
     "assume_role": "sts:AssumeRole",
 }
+# The methods of `Table`, each with that of the SDK.
+TABLE = "fencepost.kernel.aws.table"
+TABLE_CALLS = {
+    "get": "get_item",
+    "put": "put_item",
+    "update": "update_item",
+    "delete": "delete_item",
+    "query": "query",
+    "query_page": "query",
+    "batch_get": "batch_get_item",
+    "batch_get_across": "batch_get_item",
+    "batch_write": "batch_write_item",
+    "put_write": "Put",
+    "update_write": "Update",
+    "delete_write": "Delete",
+    "check_write": "ConditionCheck",
+}
 HELPERS = ("fencepost.kernel.aws.legacy.reading", "fencepost.kernel.aws.legacy.batches")
 """Modules that ask for whoever calls them, and so reach what their callers reach."""
 # `DeleteObjects` names its keys under this word, too.
@@ -65,7 +82,11 @@ def adapters_of(function: str) -> frozenset[str]:
 def actions_of(module: str) -> frozenset[str]:
     """Return the actions that one module asks for, by itself and through helpers."""
     tree = _tree(_path(module))
-    words = {*_words(tree, module), *(word for helper in _helpers(tree) for word in _of_helper(*helper))}
+    words = {
+        *_words(tree, module),
+        *_table_calls(tree),
+        *(word for helper in _helpers(tree) for word in _of_helper(*helper)),
+    }
     return frozenset(ACTIONS[word] for word in words if word in ACTIONS)
 
 
@@ -99,6 +120,27 @@ def _words(tree: ast.AST, module: str) -> Iterator[str]:
             yield node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "update":
             yield "update_item"
+
+
+def _table_calls(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module asks of tables: of what is named a table, and of what it makes one itself."""
+    if not any(isinstance(node, ast.ImportFrom) and node.module == TABLE for node in ast.walk(tree)):
+        return
+    made = {
+        _last_name(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _last_name(node.value.func) == "Table"
+        for target in node.targets
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in TABLE_CALLS:
+            owner = _last_name(node.value)
+            if owner in made or owner.endswith("table"):
+                yield TABLE_CALLS[node.attr]
+
+
+def _last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _stores_taken(tree: ast.AST) -> Iterator[str]:

@@ -12,10 +12,16 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, override
+from typing import override
 from urllib.parse import quote
 
-from fencepost.kernel.aws.legacy.client import ClientFactory, Item, Refused, dynamodb_client, number, update
+from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+
+from fencepost.kernel.aws.expressions import all_of, any_of
+from fencepost.kernel.aws.rows import AttributeFamily, Item, Key, Row, number
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Refused, Table
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import (
@@ -29,15 +35,26 @@ from fencepost.limits.domain.ledger import (
 )
 from fencepost.limits.ports import BlockLedger
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, UpdateItemInputTypeDef
-
 RETENTION = timedelta(days=400)
 """How long a day's bill is kept: a year and a month, so that a month can be compared with the year before."""
 
 # 72 random bits, from the system: no two instances restored from one snapshot share them. 12 characters keep a mark at
 # about 16 bytes of the item.
 _ID_BYTES = 9
+
+
+class DayRow(Row):
+    """The bill of one UTC day and account. Written by `DynamoDbLedger` alone.
+
+    Money is in micro-dollars. Attributes are absent until they are first counted.
+    """
+
+    pk = UnicodeAttribute(hash_key=True)  # <account>day#<date>
+    calls = NumberAttribute()
+    committed = NumberAttribute()
+    spent = NumberAttribute()
+    mark = AttributeFamily(NumberAttribute, "r{}")  # r<permit's or block's id>: number of its first call
+    expires_at = TTLAttribute()
 
 
 class DynamoDbLedger(BlockLedger):
@@ -50,8 +67,7 @@ class DynamoDbLedger(BlockLedger):
     """
 
     def __init__(self, table: str, client: ClientFactory = dynamodb_client, *, account: str = "") -> None:
-        self._table = table
-        self._client = client
+        self._table = Table(table, client, ErrorCode.LEDGER_UNAVAILABLE)
         self._account = account
 
     @override
@@ -85,20 +101,35 @@ class DynamoDbLedger(BlockLedger):
         self._close(lease.day, lease.id, closing)
 
     def _take(self, wanted: BlockLease, caps: Caps) -> BlockLease | DayBill:
-        request = _taking(self._item(wanted.day), wanted, caps)
-        answer = update(self._client(), request, ErrorCode.LEDGER_UNAVAILABLE)
+        mark = DayRow.mark[wanted.id]
+        answer = self._table.update(
+            self._key(wanted.day),
+            mark.set((DayRow.calls | 0) + 1),
+            DayRow.expires_at.set(_expiry(wanted.day)),
+            DayRow.calls.add(wanted.permits),
+            DayRow.committed.add(wanted.money),
+            condition=all_of(mark.does_not_exist(), _fits(wanted, caps)),
+        )
         item = answer.item if isinstance(answer, Refused) else answer
         # A mark of ours in the item that refused us: an earlier attempt went through and only its answer was lost.
-        if first_call := number(item, _mark(wanted.id)):
+        if first_call := number(item, mark.attr_name):
             return replace(wanted, first_call=first_call, committed=_bill(item).committed)
         return _bill(item)
 
     def _close(self, day: date, lease_id: str, closing: BlockSettlement) -> None:
         # A refusal says that the mark is gone: closed before, and nothing is left to do.
-        update(self._client(), _returning(self._item(day), lease_id, closing), ErrorCode.LEDGER_UNAVAILABLE)
+        self._table.update(
+            self._key(day),
+            *(DayRow.mark[call.id].set(call.call_number) for call in closing.open),
+            DayRow.mark[lease_id].remove(),
+            DayRow.calls.add(-closing.unused_permits),
+            DayRow.committed.add(-closing.unused_money),
+            DayRow.spent.add(closing.spent),
+            condition=DayRow.mark[lease_id].exists(),
+        )
 
-    def _item(self, day: date) -> UpdateItemInputTypeDef:
-        return {"TableName": self._table, "Key": {"pk": {"S": f"{self._account}day#{day.isoformat()}"}}}
+    def _key(self, day: date) -> Key:
+        return DayRow.key(f"{self._account}day#{day.isoformat()}")
 
 
 def site_account(org: str, site: str) -> str:
@@ -111,54 +142,14 @@ def _lease(day: date, permits: int, amount: MicroDollars) -> BlockLease:
     return BlockLease(lease_id, day, permits, MicroDollars(permits * amount), first_call=0, committed=MicroDollars(0))
 
 
-def _taking(item: UpdateItemInputTypeDef, wanted: BlockLease, caps: Caps) -> UpdateItemInputTypeDef:
-    return {
-        **item,
-        "UpdateExpression": "SET #mark = if_not_exists(calls, :zero) + :one, expires_at = :expiry "
-        "ADD calls :permits, committed :money",
-        "ConditionExpression": "attribute_not_exists(#mark) AND (attribute_not_exists(pk) OR "
-        "(calls <= :calls_room AND committed <= :money_room))",
-        "ExpressionAttributeNames": {"#mark": _mark(wanted.id)},
-        "ExpressionAttributeValues": _numbers(
-            zero=0,
-            one=1,
-            expiry=_expiry(wanted.day),
-            permits=wanted.permits,
-            money=wanted.money,
-            calls_room=caps.calls - wanted.permits,
-            money_room=caps.spend - wanted.money,
-        ),
-    }
+def _fits(wanted: BlockLease, caps: Caps) -> Condition:
+    """Return the condition that a day has room for a lease: it is a new one, or below both caps."""
+    calls, money = DayRow.calls <= caps.calls - wanted.permits, DayRow.committed <= caps.spend - wanted.money
+    return any_of(DayRow.pk.does_not_exist(), all_of(calls, money))
 
 
-def _returning(item: UpdateItemInputTypeDef, lease_id: str, closing: BlockSettlement) -> UpdateItemInputTypeDef:
-    calls = {f"o{index}": call for index, call in enumerate(closing.open)}
-    set_marks = "SET " + ",".join(f"#{name}=:{name}" for name in calls) if calls else ""
-    return {
-        **item,
-        "UpdateExpression": f"{set_marks} REMOVE #mark ADD calls :permits, committed :money, spent :spent",
-        "ConditionExpression": "attribute_exists(#mark)",
-        "ExpressionAttributeNames": {"#mark": _mark(lease_id)}
-        | {f"#{name}": _mark(call.id) for name, call in calls.items()},
-        "ExpressionAttributeValues": _numbers(
-            permits=-closing.unused_permits,
-            money=-closing.unused_money,
-            spent=closing.spent,
-            **{name: call.call_number for name, call in calls.items()},
-        ),
-    }
-
-
-def _mark(lease_id: str) -> str:
-    return f"r{lease_id}"
-
-
-def _numbers(**values: int) -> dict[str, AttributeValueTypeDef]:
-    return {f":{name}": {"N": str(value)} for name, value in values.items()}
-
-
-def _expiry(day: date) -> int:
-    return int((datetime.combine(day, time(), UTC) + RETENTION).timestamp())
+def _expiry(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC) + RETENTION
 
 
 def _bill(item: Item) -> DayBill:

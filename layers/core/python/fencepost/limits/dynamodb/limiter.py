@@ -13,9 +13,16 @@ from __future__ import annotations
 
 import hmac
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, override
+from typing import override
 
-from fencepost.kernel.aws.legacy.client import ClientFactory, Refused, dynamodb_client, number, update
+from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from fencepost.kernel.aws.expressions import all_of, any_of
+from fencepost.kernel.aws.rows import AttributeFamily, Row, number
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Refused, Table
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
 from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute
@@ -23,13 +30,19 @@ from fencepost.limits.domain.ledger import utc_day
 from fencepost.limits.domain.rates import Counter, RateLimits
 from fencepost.limits.ports import AddressLimiter
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import UpdateItemInputTypeDef
-
 _MINUTES_KEPT = 3
 _MINUTES_SWEPT = 45
 _HASH_CHARACTERS = 32  # 128 bits: two addresses of a day never meet.
 _RETENTION = timedelta(days=2)
+
+
+class AddressRow(Row):
+    """Requests of one address, counter and UTC day. Written by `DynamoDbAddressLimiter` alone."""
+
+    pk = UnicodeAttribute(hash_key=True)  # address#<HMAC>
+    today = NumberAttribute()
+    in_minute = AttributeFamily(NumberAttribute, "m{}")  # m<minute of the day>
+    expires_at = TTLAttribute()
 
 
 class DynamoDbAddressLimiter(AddressLimiter):
@@ -44,46 +57,51 @@ class DynamoDbAddressLimiter(AddressLimiter):
     """
 
     def __init__(self, table: str, keys: Keys, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
+        self._table = Table(table, client, ErrorCode.RATE_LIMIT_UNAVAILABLE)
         self._keys = keys
-        self._client = client
 
     @override
     def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
-        """
+        """Count a request in both windows, or refuse it.
 
         Where both windows are full, the day's is named: to come back in a minute would be in vain.
         """
         moment = now.astimezone(UTC)
-        request = _counting(self._table, self._key(limits.counter, address, utc_day(now)), moment, limits)
-        answer = update(self._client(), request, ErrorCode.RATE_LIMIT_UNAVAILABLE)
+        answer = self._table.update(
+            AddressRow.key(self._partition(limits.counter, address, utc_day(now))),
+            *_counting(moment),
+            condition=_below(limits, moment),
+        )
         if isinstance(answer, Refused):
             raise _denied(number(answer.item, "today") >= limits.per_day, moment)
 
-    def _key(self, counter: Counter, address: str, day: date) -> str:
+    def _partition(self, counter: Counter, address: str, day: date) -> str:
         key = self._keys.derive(f"address:{day.isoformat()}")
         counted = f"{counter}#{address}".encode()
         return f"address#{hmac.digest(key, counted, 'sha256').hex()[:_HASH_CHARACTERS]}"
 
 
-def _counting(table: str, key: str, moment: datetime, limits: RateLimits) -> UpdateItemInputTypeDef:
-    minute = moment.hour * 60 + moment.minute
-    swept = ", ".join(f"m{old}" for old in range(max(0, minute - _MINUTES_SWEPT), minute - _MINUTES_KEPT + 1))
-    expiry = datetime.combine(moment.date(), time(), UTC) + _RETENTION
-    return {
-        "TableName": table,
-        "Key": {"pk": {"S": key}},
-        "UpdateExpression": f"SET expires_at = :expires ADD today :one, m{minute} :one"
-        + (f" REMOVE {swept}" if swept else ""),
-        "ConditionExpression": f"(attribute_not_exists(today) OR today < :per_day) AND "
-        f"(attribute_not_exists(m{minute}) OR m{minute} < :per_minute)",
-        "ExpressionAttributeValues": {
-            ":one": {"N": "1"},
-            ":expires": {"N": str(int(expiry.timestamp()))},
-            ":per_day": {"N": str(limits.per_day)},
-            ":per_minute": {"N": str(limits.per_minute)},
-        },
-    }
+def _counting(moment: datetime) -> list[Action]:
+    minute = _minute_of_day(moment)
+    swept = range(max(0, minute - _MINUTES_SWEPT), minute - _MINUTES_KEPT + 1)
+    return [
+        AddressRow.expires_at.set(datetime.combine(moment.date(), time(), UTC) + _RETENTION),
+        AddressRow.today.add(1),
+        AddressRow.in_minute[minute].add(1),
+        *(AddressRow.in_minute[old].remove() for old in swept),
+    ]
+
+
+def _below(limits: RateLimits, moment: datetime) -> Condition:
+    today, this_minute = AddressRow.today, AddressRow.in_minute[_minute_of_day(moment)]
+    return all_of(
+        any_of(today.does_not_exist(), today < limits.per_day),
+        any_of(this_minute.does_not_exist(), this_minute < limits.per_minute),
+    )
+
+
+def _minute_of_day(moment: datetime) -> int:
+    return moment.hour * 60 + moment.minute
 
 
 def _denied(by_day: bool, moment: datetime) -> FencepostError:

@@ -5,50 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from fencepost.kernel.aws.errors import aws_errors
+from fencepost.kernel.aws.session import (
+    ATTEMPTS,
+    CONNECT_TIMEOUT_SECONDS,
+    READ_TIMEOUT_SECONDS,
+    ClientFactory,
+    connect,
+    dynamodb_client,
+)
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:
-    from boto3.session import Session
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, UpdateItemInputTypeDef
 
-type Item = Mapping[str, AttributeValueTypeDef]
-type ClientFactory = Callable[[], DynamoDBClient]
+__all__ = [
+    "ATTEMPTS",
+    "CONNECT_TIMEOUT_SECONDS",
+    "READ_TIMEOUT_SECONDS",
+    "ClientFactory",
+    "connect",
+    "dynamodb_client",
+]
 
-# A table in the same region answers in milliseconds. Two attempts, and the worst of them, leave the provider its time.
-CONNECT_TIMEOUT_SECONDS = 1
-READ_TIMEOUT_SECONDS = 2
-ATTEMPTS = 2
+type Item = Mapping[str, AttributeValueTypeDef]
+
 CONFLICT_PAUSES: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Seconds before a write is tried again that met a transaction on its way: those are through in milliseconds."""
-
-
-@cache
-def dynamodb_client() -> DynamoDBClient:
-    """Return the client that all tables share, and with it one pool of warm connections.
-
-    The SDK is imported here, at the first use. A session of its own makes this safe in threads.
-    """
-    from boto3.session import Session
-
-    return connect(Session())
-
-
-def connect(session: Session) -> DynamoDBClient:
-    """Make a client of a session's credentials."""
-    from botocore.config import Config
-
-    # The legacy mode backs off by up to 50 ms on DynamoDB; the standard mode by up to a second.
-    config = Config(
-        connect_timeout=CONNECT_TIMEOUT_SECONDS,
-        read_timeout=READ_TIMEOUT_SECONDS,
-        retries={"total_max_attempts": ATTEMPTS, "mode": "legacy"},
-    )
-    return session.client("dynamodb", config=config)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,146 @@
+"""Requests to DynamoDB: their errors, their repetition, and the capacity that they consumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from botocore.exceptions import ClientError
+
+from fencepost.kernel.aws.retries import RetryPolicy
+from fencepost.kernel.aws.session import ClientFactory
+from fencepost.kernel.errors import ErrorCode, FencepostError
+
+type Operation = Literal[
+    "get_item",
+    "put_item",
+    "update_item",
+    "delete_item",
+    "query",
+    "batch_get_item",
+    "batch_write_item",
+    "transact_write_items",
+]
+
+CONDITION_FAILED = "ConditionalCheckFailedException"
+THROTTLED = frozenset({"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"})
+CONTENDED = frozenset({"TransactionConflictException", "TransactionInProgressException"})
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One request and the capacity that it consumed of one table.
+
+    Attributes:
+        operation: the client's method.
+        table: name of the table; of several, each has its own `Usage`.
+        units: read or write capacity units; 0 where DynamoDB refused, for it does not tell then.
+        attempts: how many requests the call has sent, with this one. Repetitions inside the SDK do not count.
+    """
+
+    operation: Operation
+    table: str
+    units: float
+    attempts: int
+
+
+type Observer = Callable[[Usage], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Sends the requests of a table.
+
+    Attributes:
+        client: makes or returns the client.
+        failure: code of the errors that callers see.
+        retries: when a request is repeated.
+        observer: is told about each request; without one no capacity is asked for.
+    """
+
+    client: ClientFactory
+    failure: ErrorCode
+    retries: RetryPolicy
+    observer: Observer | None
+
+    def send(self, operation: Operation, table: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request until it is neither throttled nor turned away by a transaction on the same row.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ClientError: a condition failed.
+            FencepostError: with the code `failure`; the store may have written all the same.
+        """
+        for attempt in self.retries.attempts():
+            try:
+                return self.once(operation, [table], request, {CONDITION_FAILED, *THROTTLED, *CONTENDED}, attempt)
+            except ClientError as error:
+                # Nothing was written in any of these cases.
+                if error_code(error) == CONDITION_FAILED:
+                    raise
+        raise self.failed()
+
+    def once(
+        self,
+        operation: Operation,
+        tables: Collection[str],
+        request: Mapping[str, Any],
+        expected: Collection[str],
+        attempt: int,
+    ) -> dict[str, Any]:
+        """Send a request once.
+
+        Args:
+            operation: the client's method.
+            tables: names of the tables in the request.
+            request: its parameters.
+            expected: the SDK's codes of the errors that the caller handles.
+            attempt: how many requests the call has sent, with this one.
+
+        Raises:
+            ClientError: one of `expected`.
+            FencepostError: any other failure. The SDK's error is dropped: its text may name the table or the key.
+        """
+        capacity = {} if self.observer is None else {"ReturnConsumedCapacity": "TOTAL"}
+        try:
+            answer: dict[str, Any] = getattr(self.client(), operation)(**request, **capacity)
+        except store_errors() as error:
+            self._report(operation, dict.fromkeys(tables, 0.0), attempt)
+            if isinstance(error, ClientError) and error_code(error) in expected:
+                raise
+            raise self.failed() from None
+        if self.observer is not None:
+            self._report(operation, dict.fromkeys(tables, 0.0) | _consumed(answer), attempt)
+        return answer
+
+    def failed(self) -> FencepostError:
+        """Return the error that callers see."""
+        return FencepostError(self.failure)
+
+    def _report(self, operation: Operation, units: Mapping[str, float], attempt: int) -> None:
+        for table, consumed in units.items() if self.observer else ():
+            self.observer(Usage(operation, table, consumed, attempt))  # type: ignore[misc]
+
+
+def error_code(error: ClientError) -> str:
+    """Return the code of an error that the service answered."""
+    return error.response.get("Error", {}).get("Code", "")
+
+
+def store_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of a client, including that of an answer that is not text.
+
+    An `except` clause asks for them only when something was raised, so the SDK's parsers are not imported for it.
+    """
+    from botocore.exceptions import BotoCoreError
+    from botocore.parsers import ResponseParserError
+
+    return BotoCoreError, ClientError, ResponseParserError, UnicodeDecodeError
+
+
+def _consumed(answer: Mapping[str, Any]) -> dict[str, float]:
+    capacity = answer.get("ConsumedCapacity", [])
+    return {one["TableName"]: one["CapacityUnits"] for one in (capacity if isinstance(capacity, list) else [capacity])}

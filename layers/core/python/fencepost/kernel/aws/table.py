@@ -1,0 +1,273 @@
+"""The one way to DynamoDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import batched, chain, islice
+from typing import Any, Final, TypedDict, Unpack, cast
+
+from botocore.exceptions import ClientError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from fencepost.kernel.aws.batches import READ_AT_ONCE, WRITTEN_AT_ONCE, read_batch, write_batch
+from fencepost.kernel.aws.calls import Calls, Observer, Operation
+from fencepost.kernel.aws.expressions import Selected, expression_fields
+from fencepost.kernel.aws.retries import RetryPolicy
+from fencepost.kernel.aws.rows import Item, Key
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.transactions import Cancelled, Write, transact_once
+from fencepost.kernel.errors import ErrorCode
+
+_CONCURRENT_READS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The condition did not hold. `item` is what it was checked against; empty where there was none."""
+
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One answer to a query, of 1 MB at most. `next_key` is where the next one starts; None at the end."""
+
+    items: Sequence[Item]
+    next_key: Key | None
+
+
+class QueryOptions(TypedDict, total=False):
+    """How a query reads.
+
+    Attributes:
+        filtered: what rows must satisfy. DynamoDB reads, and bills, the others as well.
+        limit: the most rows to yield, and to read in one request.
+        start: the key after which to begin, as `Page.next_key` tells it.
+        descending: from the highest sort key down.
+        index: the index to read.
+        consistent: True by default; False for a global index, which is never consistent.
+    """
+
+    filtered: Condition | None
+    limit: int | None
+    start: Key | None
+    descending: bool
+    index: str | None
+    consistent: bool
+
+
+class Table:
+    """A table of DynamoDB. Reads are consistent unless asked otherwise.
+
+    All methods raise `FencepostError` with the code `failure` when the store does not answer, refuses, or is still
+    throttled or contended at the deadline of `retries`. A write may have happened all the same, unless it was refused.
+
+    Args:
+        name: its name.
+        client: makes or returns the client, for example of a tenant's session.
+        failure: code of the errors.
+        retries: how long conflicts, throttling and unprocessed items are waited for.
+        observer: is told the capacity that each request consumed.
+
+    Example:
+        days = Table("limits")
+        answer = days.update(DayRow.key("day#1"), DayRow.calls.add(1), condition=DayRow.calls < 100)
+        if isinstance(answer, Refused):
+            print("full", answer.item)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        client: ClientFactory = dynamodb_client,
+        failure: ErrorCode = ErrorCode.CONVERSATIONS_UNAVAILABLE,
+        *,
+        retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        observer: Observer | None = None,
+    ) -> None:
+        self.name = name
+        self._calls = Calls(client, failure, retries, observer)
+
+    def get(self, key: Key, *projection: Selected, consistent: bool = True) -> Item | None:
+        """Return a row, or those of its attributes that the projection names; None where there is none."""
+        request = {"TableName": self.name, "Key": key, "ConsistentRead": consistent}
+        answer = self._calls.send("get_item", self.name, request | expression_fields(projection=projection))
+        return answer.get("Item")
+
+    def put(self, item: Item, *, condition: Condition | None = None) -> Refused | None:
+        """Store a row in place of the one under its key."""
+        answer = self._conditional("put_item", self._put(item, condition))
+        return answer if isinstance(answer, Refused) else None
+
+    def update(self, key: Key, *actions: Action, condition: Condition | None = None) -> Item | Refused:
+        """Change a row, or make it where there is none.
+
+        Returns:
+            The attributes that the actions wrote, or the row that the condition failed on.
+        """
+        request = self._update(key, actions, condition) | {"ReturnValues": "UPDATED_NEW"}
+        answer = self._conditional("update_item", request)
+        return answer if isinstance(answer, Refused) else answer.get("Attributes", {})
+
+    def delete(self, key: Key, *, condition: Condition | None = None) -> Refused | None:
+        """Remove a row, whether it is there or not."""
+        answer = self._conditional("delete_item", self._keyed(key, condition))
+        return answer if isinstance(answer, Refused) else None
+
+    def query(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Iterator[Item]:
+        """Yield the rows of a partition, reading page after page as they are asked for.
+
+        Args:
+            key: names the partition, and may bound the sort key.
+            projection: the attributes to return; all by default.
+            options: see `QueryOptions`.
+        """
+        pages = self._pages(key, projection, options)
+        return islice((item for page in pages for item in page.items), options.get("limit"))
+
+    def query_page(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Page:
+        """Return the first page of a query, in one request. Arguments are those of `query`."""
+        return next(self._pages(key, projection, options))
+
+    def batch_get(self, keys: Iterable[Key], *projection: Selected) -> list[Item]:
+        """Return the rows that there are under any number of keys, in any order.
+
+        A key may stand among them once. Requests of a hundred keys are sent eight at a time.
+        """
+        requests = [{self.name: _wanted(some, projection)} for some in batched(keys, READ_AT_ONCE, strict=False)]
+        workers = min(len(requests), _CONCURRENT_READS)
+        answers = _concurrently(lambda wanted: read_batch(self._calls, wanted), requests, workers)
+        return [item for answer in answers for item in answer[self.name]]
+
+    def batch_get_across(self, keys: Mapping[Table, Sequence[Key]]) -> dict[Table, list[Item]]:
+        """Return the rows that there are in several tables, in one request of a hundred keys at most.
+
+        Example:
+            rows = conversations.batch_get_across({conversations: [row, summary], directory: [membership]})
+            rows[directory]
+        """
+        found = read_batch(self._calls, {table.name: _wanted(some, ()) for table, some in keys.items()})
+        return {table: found[table.name] for table in keys}
+
+    def batch_write(self, *, puts: Iterable[Item] = (), deletes: Iterable[Key] = (), concurrency: int = 1) -> None:
+        """Store and remove any number of rows, unconditionally and in any order. A key may stand among them once.
+
+        Args:
+            puts: rows to store in place of those under their keys.
+            deletes: keys of rows to remove, whether they are there or not.
+            concurrency: how many requests of 25 rows are sent at a time.
+
+        Raises:
+            FencepostError: some may have been written.
+        """
+        requests: Iterator[Mapping[str, Any]] = chain(
+            ({"PutRequest": {"Item": item}} for item in puts), ({"DeleteRequest": {"Key": key}} for key in deletes)
+        )
+        batches = batched(requests, WRITTEN_AT_ONCE, strict=False)
+        for _ in _concurrently(lambda some: write_batch(self._calls, self.name, [*some]), batches, concurrency):
+            pass
+
+    def put_write(self, item: Item, *, condition: Condition | None = None) -> Write:
+        """Return a transaction's write that stores a row."""
+        return Write("Put", self._put(item, condition))
+
+    def update_write(self, key: Key, *actions: Action, condition: Condition | None = None) -> Write:
+        """Return a transaction's write that changes a row."""
+        return Write("Update", self._update(key, actions, condition))
+
+    def delete_write(self, key: Key, *, condition: Condition | None = None) -> Write:
+        """Return a transaction's write that removes a row."""
+        return Write("Delete", self._keyed(key, condition))
+
+    def check_write(self, key: Key, condition: Condition) -> Write:
+        """Return a transaction's member that writes nothing and requires a condition."""
+        return Write("ConditionCheck", self._keyed(key, condition))
+
+    def transact(self, writes: Mapping[str, Write]) -> Cancelled | None:
+        """Write all or nothing: 100 rows at most, of any tables, each of them once.
+
+        Args:
+            writes: under names by which `Cancelled.met` tells what stood in the way.
+
+        Returns:
+            None where all was written.
+
+        Example:
+            cancelled = conversations.transact(
+                {
+                    "conversation": conversations.update_write(key, ConversationRow.next_seq.add(1)),
+                    "membership": directory.check_write(member, MembershipRow.active == True),
+                }
+            )
+        """
+        return self._transact(writes, lambda cancelled: not cancelled.throttled)
+
+    def transact_with_retry(self, writes: Mapping[str, Write]) -> Cancelled | None:
+        """Write all or nothing, and wait for other transactions on the same rows. See `transact`."""
+        return self._transact(writes, lambda cancelled: bool(cancelled.met))
+
+    def _transact(self, writes: Mapping[str, Write], final: Callable[[Cancelled], bool]) -> Cancelled | None:
+        for attempt in self._calls.retries.attempts():
+            cancelled = transact_once(self._calls, writes, attempt)
+            if cancelled is None or final(cancelled):
+                return cancelled
+        raise self._calls.failed()
+
+    def _conditional(self, operation: Operation, request: Mapping[str, Any]) -> dict[str, Any] | Refused:
+        try:
+            return self._calls.send(operation, self.name, request)
+        except ClientError as error:
+            return Refused(cast("Item", error.response.get("Item", {})))
+
+    def _put(self, item: Item, condition: Condition | None) -> dict[str, Any]:
+        return {"TableName": self.name, "Item": item} | _required(condition)
+
+    def _keyed(self, key: Key, condition: Condition | None) -> dict[str, Any]:
+        return {"TableName": self.name, "Key": key} | _required(condition)
+
+    def _update(self, key: Key, actions: Sequence[Action], condition: Condition | None) -> dict[str, Any]:
+        return {"TableName": self.name, "Key": key} | _required(condition, actions)
+
+    def _pages(self, key: Condition, projection: Sequence[Selected], options: QueryOptions) -> Iterator[Page]:
+        request = {
+            "TableName": self.name,
+            "ConsistentRead": options.get("consistent", True),
+            "ScanIndexForward": not options.get("descending", False),
+            "IndexName": options.get("index"),
+            "Limit": options.get("limit"),
+            **expression_fields(key=key, filtered=options.get("filtered"), projection=projection),
+        }
+        start = options.get("start")
+        while True:
+            asked = {**request, "ExclusiveStartKey": start}
+            answer = self._calls.send(
+                "query", self.name, {name: value for name, value in asked.items() if value is not None}
+            )
+            start = answer.get("LastEvaluatedKey")
+            yield Page(answer["Items"], start)
+            if start is None:
+                return
+
+
+def _required(condition: Condition | None, actions: Sequence[Action] = ()) -> dict[str, Any]:
+    """Return the expressions of a write, and what lets a refusal tell the row."""
+    returned = {} if condition is None else {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    return expression_fields(condition=condition, actions=actions) | returned
+
+
+def _wanted(keys: Sequence[Key], projection: Sequence[Selected]) -> dict[str, Any]:
+    return {"Keys": [*keys], "ConsistentRead": True} | expression_fields(projection=projection)
+
+
+def _concurrently[Given, Answer](
+    send: Callable[[Given], Answer], requests: Iterable[Given], workers: int
+) -> Iterator[Answer]:
+    """Yield the answers in order. The first failure is raised after all requests that were begun have ended."""
+    if workers <= 1:
+        yield from map(send, requests)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(send, requests)
