@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeGuard
 
 from fencepost.blobs.domain import BIG_BYTES, big_content
@@ -29,6 +30,8 @@ class FakeArchive:
     stored: dict[Owned, dict[int, ArchiveBlock]] = field(default_factory=dict)
     interfere: Callable[[], object] | None = None
     """Called once before a block is moved, as another writer would be."""
+    files: dict[Owned, set[str]] = field(default_factory=dict)
+    """The conversations that use each attachment."""
 
     def conversation(self, scope: Scope, conversation_id: str) -> Conversation | None:
         with self.faults.write("conversation"):
@@ -89,7 +92,10 @@ class FakeArchive:
 
     def drop_files(self, scope: Scope, conversation_id: str) -> None:
         with self.faults.write("drop_files"):
-            pass  # Nothing is attached here.
+            for place, users in list(self.files.items()):
+                others = [one for one in users - {conversation_id} if owned(scope, one) in self.shelf.conversations]
+                if place[:2] == (scope.org, scope.owner) and conversation_id in users and not others:
+                    del self.files[place]
 
     def end(self, scope: Scope, conversation: Conversation) -> bool:
         with self.faults.write("end"):
@@ -135,6 +141,8 @@ class FakeImports:
     written: dict[Owned, dict[int, Message]] = field(default_factory=dict)
     interfere: Callable[[], object] | None = None
     """Called once before messages are written, as another worker or an erasure would be."""
+    erased: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    """When everything of an owner was erased, by organisation and owner."""
 
     def taken(self, scope: Scope, message_ids: Sequence[str]) -> dict[str, str]:
         with self.faults.write("taken"):
@@ -144,7 +152,8 @@ class FakeImports:
     def begin(self, scope: Scope, conversation_id: str, job: Job, incarnation: str) -> str | None:
         with self.faults.write("begin"):
             place = owned(scope, conversation_id)
-            if place in self.shelf.conversations:
+            erased_at = self.erased.get((scope.org, scope.owner))
+            if place in self.shelf.conversations or (erased_at and erased_at >= job.created_at):
                 return None
             holder, began = self.marks.get(place, (None, ""))
             if holder == job.record:
@@ -178,7 +187,9 @@ class FakeImports:
         keep_days: int = 0,
     ) -> bool:
         with self.faults.write("write_questions"):
-            if not self._is_marked(scope, conversation_id, incarnation):
+            known = [self.shelf.pointers.get(owned(scope, one.pointer.message_id)) for one in questions]
+            is_taken = any(one and one.conversation_id != conversation_id for one in known)
+            if is_taken or not self._is_marked(scope, conversation_id, incarnation):
                 return False
             for question in questions:
                 place = owned(scope, question.pointer.message_id)

@@ -27,8 +27,14 @@ class FakeCarryStore:
         return self.memory.write_summary(scope, conversation_id, row.incarnation, replace(summary, approved=True))
 
     def begin(self, scope: Scope, conversation: Conversation, summary: Summary) -> bool:
-        membership = self.directory.membership(scope.org, scope.owner.removeprefix("member:"))
-        if membership is None or not membership.active or membership.version != scope.permission_version:
+        kind, _, user = scope.actor.partition(":")
+        membership = self.directory.membership(scope.org, user)
+        is_current = membership and membership.active and membership.version == scope.permission_version
+        if kind == "member" and not is_current:
             return False
-        self.conversations.shelf.conversations[owned(scope, conversation.id)] = conversation
-        return self.memory.write_summary(scope, conversation.id, conversation.incarnation, summary)
+        place, rows = owned(scope, conversation.id), self.conversations.shelf.conversations
+        rows[place] = conversation
+        written = self.memory.write_summary(scope, conversation.id, conversation.incarnation, summary)
+        # The row is stored as it is, without a note of how far the summary reaches.
+        rows[place] = conversation
+        return written

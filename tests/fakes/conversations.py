@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from fencepost.conversations.domain.archives import is_expired, is_kept
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, Rating
 from fencepost.conversations.domain.messages import answer_id as id_of
 from fencepost.identity.domain.scope import Scope
@@ -39,19 +40,25 @@ class Shelf:
 
 @dataclass
 class FakeConversations:
-    """Implements `ConversationStore`. A question that waits stands among `messages`, as pending."""
+    """Implements `ConversationStore`. A question that waits stands among `messages`, as pending.
+
+    Attributes:
+        clock: tells what is too old to be read; without one nothing is.
+    """
 
     shelf: Shelf = field(default_factory=Shelf)
     faults: Faults = field(default_factory=Faults)
+    clock: Callable[[], datetime] | None = None
 
     def get(self, scope: Scope, conversation_id: str) -> Conversation | None:
         with self.faults.call():
-            return self.shelf.conversations.get(owned(scope, conversation_id))
+            row = self.shelf.conversations.get(owned(scope, conversation_id))
+            return row if row and self._is_shown(row) else None
 
     def newest(self, scope: Scope, *, after: str | None, limit: int, title_contains: str = "") -> Page[Conversation]:
         with self.faults.call():
             mine = [row for (*who, _), row in self.shelf.conversations.items() if who == [scope.org, scope.owner]]
-            wanted = [row for row in mine if title_contains.casefold() in row.title.casefold()]
+            wanted = [row for row in mine if title_contains.casefold() in row.title.casefold() and self._is_shown(row)]
             rows = sorted(wanted, key=_position, reverse=True)
             rest = [row for row in rows if after is None or _position(row) < after]
             some = rest[:limit]
@@ -70,11 +77,10 @@ class FakeConversations:
         self, scope: Scope, conversation_id: str, *, after: int | None, limit: int, newest_first: bool
     ) -> Page[Message]:
         with self.faults.call():
-            rows = sorted(
-                self.shelf.messages.get(owned(scope, conversation_id), []),
-                key=lambda message: message.seq,
-                reverse=newest_first,
-            )
+            conversation = self.shelf.conversations.get(owned(scope, conversation_id))
+            found = self.shelf.messages.get(owned(scope, conversation_id), []) if conversation else []
+            shown = (message for message in found if conversation and self._is_kept(conversation, message))
+            rows = sorted(shown, key=lambda message: message.seq, reverse=newest_first)
             rest = [row for row in rows if after is None or (row.seq < after if newest_first else row.seq > after)]
             some = rest[:limit]
             return Page(tuple(some), str(some[-1].seq) if len(rest) > limit else None)
@@ -102,6 +108,12 @@ class FakeConversations:
             answers = [self.shelf.answers.get(owned(scope, one), {}) for one in question_ids]
             entries = [context for one in answers for _, (_, context) in sorted(one.items())]
         return (context for context in entries if context)
+
+    def _is_shown(self, row: Conversation) -> bool:
+        return self.clock is None or not is_expired(row, self.clock())
+
+    def _is_kept(self, row: Conversation, message: Message) -> bool:
+        return message.seq >= row.kept_from and (self.clock is None or is_kept(row, message, self.clock()))
 
     def _answer(
         self, scope: Scope, pointer: MessagePointer, answer_id: str | None

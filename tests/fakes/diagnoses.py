@@ -42,9 +42,12 @@ class FakeDiagnoses:
 
     def looks(self, scope: Scope, diagnosis_id: str, limit: int) -> tuple[Look, ...]:
         with self.faults.call():
-            return tuple(reversed(self.taken.get((scope.org, diagnosis_id), [])))[:limit]
+            # The later of two looks of one moment comes first.
+            newest_first = reversed(self.taken.get((scope.org, diagnosis_id), []))
+            return tuple(sorted(newest_first, key=lambda look: look.at, reverse=True)[:limit])
 
     def close(self, scope: Scope, diagnosis: Diagnosis) -> None:
         with self.faults.call():
-            record = self.records[scope.org, diagnosis.id]
-            self.records[scope.org, diagnosis.id] = replace(record, closed_at=record.closed_at or diagnosis.closed_at)
+            record = self.records.get((scope.org, diagnosis.id))
+            if record is not None and record.closed_at is None:
+                self.records[scope.org, diagnosis.id] = replace(record, closed_at=diagnosis.closed_at)

@@ -99,7 +99,7 @@ class FakeMemory:
     def write_summary(self, scope: Scope, conversation_id: str, incarnation: str, summary: Summary) -> bool:
         with self.faults.call():
             row = self._row(scope, conversation_id, incarnation)
-            if row is None:
+            if row is None or row.summarised_through > summary.last_seq:
                 return False
             self._summaries[_place(scope, conversation_id)] = summary
             self.update(scope, replace(row, summarised_through=summary.last_seq))
@@ -114,7 +114,7 @@ class FakeMemory:
             self._summaries.pop(place, None)
             if remaining:
                 self._summaries[place] = remaining
-            self.update(scope, replace(row, summarised_through=0))
+            self.update(scope, replace(row, summarised_through=remaining.last_seq if remaining else 0))
 
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
         with self.faults.call():
@@ -195,7 +195,7 @@ class FakeJobs:
             conversation_id = job.conversation or ""
             row = self.conversation(scope, conversation_id)
             held, through = self._work.get((_place(scope, conversation_id), job.purpose), (None, 0))
-            if row is None or job.incarnation not in (None, row.incarnation):
+            if row is None or job.incarnation != row.incarnation:
                 return None
             if held and held.until > lease.now and held.holder != lease.holder:
                 raise FencepostError(ErrorCode.CONVERSATION_BUSY)

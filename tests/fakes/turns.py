@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from fencepost.conversations.domain.archives import is_expired, is_kept
+from fencepost.conversations.domain.attachments import MOST_CONVERSATIONS
 from fencepost.conversations.domain.messages import (
     Conversation,
     Message,
@@ -21,6 +23,10 @@ from fencepost.model.domain.prompt import Role
 from fencepost.turns.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial
 from tests.fakes.conversations import Owned, Shelf, owned
 from tests.fakes.memory import Faults
+
+_OWN_ROWS = 2
+"""A turn's own question and the answer that it replaces may be among the newest rows."""
+_SETTLED = (MessageStatus.ANSWERED, MessageStatus.COMPLETE)
 
 
 def _nobody(_org: str, _user: str) -> Membership | None:
@@ -38,6 +44,9 @@ class FakeTurns:
         claims: every claim that was tried.
         made_for: by question and key, the revision that was made for it.
         erased_files: of every owner.
+        files: the conversations that use each attachment; None knows all attachments but the erased ones.
+        clock: tells what is too old to be read; without one nothing is.
+        claimed_by: holder of the claim that stored a question, by the question.
     """
 
     shelf: Shelf = field(default_factory=Shelf)
@@ -48,6 +57,9 @@ class FakeTurns:
     claims: list[Claim] = field(default_factory=list)
     made_for: dict[tuple[Owned, str], int] = field(default_factory=dict)
     erased_files: set[str] = field(default_factory=set)
+    files: dict[Owned, set[str]] | None = None
+    claimed_by: dict[Owned, str] = field(default_factory=dict)
+    clock: Callable[[], datetime] | None = None
 
     def claim(self, scope: Scope, claim: Claim) -> ClaimRefused | None:
         with self.faults.call():
@@ -62,13 +74,11 @@ class FakeTurns:
             row = self.shelf.conversations.get(owned(scope, conversation_id))
             if row is None:
                 return None
-            rows = [message for message in self._rows(scope, conversation_id) if message.seq < row.next_seq]
-            recent = [message for message in rows if message.status is not MessageStatus.SUPERSEDED]
             return TurnMaterial(
                 conversation=row,
-                recent=tuple(recent[-(limit + 2) :]),
+                recent=self._recent(scope, row, limit + _OWN_ROWS),
                 summary=self.summaries.get(conversation_id),
-                facts=self.facts.get(scope.owner, ()),
+                facts=tuple(sorted(self.facts.get(scope.owner, ()), key=lambda fact: (fact.created_at, fact.id))),
                 membership=self._membership(scope),
             )
 
@@ -118,6 +128,15 @@ class FakeTurns:
             rows = self._rows(scope, pointer.conversation_id)
             return next(message for message in rows if message.seq == seq)
 
+    def _recent(self, scope: Scope, row: Conversation, limit: int) -> tuple[Message, ...]:
+        """Return the newest settled messages, and pending questions that stand between or after them."""
+        rows = [message for message in self._rows(scope, row.id) if row.kept_from <= message.seq < row.next_seq]
+        settled = [message.seq for message in rows if message.status in _SETTLED][-limit:]
+        first = settled[0] if len(settled) == limit else row.kept_from
+        shown = (message for message in rows if message.status is not MessageStatus.SUPERSEDED)
+        kept = (message for message in shown if self.clock is None or is_kept(row, message, self.clock()))
+        return tuple(message for message in kept if message.seq >= first)
+
     def _refusal(self, scope: Scope, claim: Claim) -> ClaimRefused | None:
         membership = self._membership(scope)
         changed = _is_member(scope) and (
@@ -126,14 +145,15 @@ class FakeTurns:
         row = self.shelf.conversations.get(owned(scope, claim.conversation_id))
         pointer = self.shelf.pointers.get(owned(scope, claim.message_id))
         blocked, known = self._is_blocked(claim, row), self._is_known(scope, claim, pointer)
-        lost = _is_new(claim) and not self.erased_files.isdisjoint(claim.attachments)
+        lost = _is_new(claim) and any(self._is_lost(scope, claim, file_id) for file_id in claim.attachments)
         if not (changed or blocked or known or lost):
             return None
         absent = known and pointer is None
+        expired = blocked and row is not None and _is_expired(claim, row)
         return ClaimRefused(
             membership_changed=changed,
-            conversation=row if blocked else None,
-            gone=(blocked and row is None) or absent,
+            conversation=row if blocked and not expired else None,
+            gone=expired or (blocked and row is None) or absent,
             pointer=pointer if known else None,
             files_gone=lost,
         )
@@ -146,11 +166,22 @@ class FakeTurns:
         turn = row.open_turn
         if claim.resumes is not None:
             return turn is None or turn.holder not in (claim.resumes, claim.holder)
-        return turn is not None and turn.holder != claim.holder
+        if turn is None:
+            return claim.begins is not None or _is_expired(claim, row)
+        return turn.holder != claim.holder
+
+    def _is_lost(self, scope: Scope, claim: Claim, file_id: str) -> bool:
+        if self.files is None:
+            return file_id in self.erased_files
+        users = self.files.get(owned(scope, file_id))
+        return users is None or (claim.conversation_id not in users and len(users) >= MOST_CONVERSATIONS)
+
+    def _users(self, scope: Scope, claim: Claim) -> list[set[str]]:
+        return [self.files[owned(scope, file_id)] for file_id in claim.attachments] if self.files is not None else []
 
     def _is_known(self, scope: Scope, claim: Claim, pointer: MessagePointer | None) -> bool:
         if _is_new(claim):
-            return pointer is not None
+            return pointer is not None and self.claimed_by.get(owned(scope, claim.message_id)) != claim.holder
         place = owned(scope, claim.message_id)
         made = claim.key is not None and (place, claim.key) in self.made_for
         return pointer is None or made or (claim.regenerates or 1) in self.shelf.answers.get(place, {})
@@ -174,6 +205,9 @@ class FakeTurns:
             self._write(scope, row.id, _pending(claim, row.next_seq))
             pointer = MessagePointer(claim.message_id, row.id, 0, claim.fingerprint)
             self.shelf.pointers[owned(scope, claim.message_id)] = pointer
+            self.claimed_by[owned(scope, claim.message_id)] = claim.holder
+            for users in self._users(scope, claim):
+                users.add(row.id)
 
     def _settle(self, scope: Scope, row: Conversation, settlement: Settlement) -> None:
         answer, place = settlement.answer, owned(scope, settlement.question_id)
@@ -211,6 +245,10 @@ class FakeTurns:
 
 def _is_new(claim: Claim) -> bool:
     return claim.resumes is None and claim.answers_seq is None
+
+
+def _is_expired(claim: Claim, row: Conversation) -> bool:
+    return row.site == claim.site and is_expired(replace(row, keep_days=claim.keep_days), claim.now)
 
 
 def _is_member(scope: Scope) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,9 +15,9 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.rows.conversation_rows import conversation_item
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, Visitor, authorize, own
+from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, authorize, own
 from fencepost.kernel.aws.legacy.rows import from_item, to_item
-from fencepost.queue.domain import Job, Purpose
+from tests.conformance.samples import NOW
 from tests.integration.tables import connect
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     )
 
 BY_UPDATE = "by_update"
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 class RawBody(BytesIO):
@@ -39,27 +37,6 @@ class RawBody(BytesIO):
     def stream(self, **_: object) -> Iterator[bytes]:
         """Yield it as a whole."""
         yield self.read()
-
-
-def visitor_scope(org: str = "acme", visitor: str = "v1", action: Action = Action.CHAT) -> Scope:
-    """Return the scope of an anonymous owner of an organisation's site `docs`."""
-    caller = Visitor(org, "docs", visitor)
-    return authorize(caller, action, own(caller))
-
-
-def job_for(scope: Scope, **changes: object) -> Job:
-    """Return a job of the owner's about their conversation `c1`."""
-    job = Job(
-        org=scope.org,
-        owner=scope.owner,
-        actor=scope.owner,
-        purpose=Purpose.SUMMARISE,
-        permission_version=0,
-        created_at=NOW,
-        conversation="c1",
-        incarnation="i1",
-    )
-    return replace(job, **changes)  # type: ignore[arg-type]  # fields by name
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from fencepost.conversations.rows.message_rows import MessageRows
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.rows import attribute, nested, timestamp
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
+from tests.conformance.samples import visitor_scope
 from tests.fakes.answers import FixedClock
 from tests.fakes.blobs import FakeBlobs
-from tests.integration.conversation_tables import ConversationTables, visitor_scope
+from tests.integration.conversation_tables import ConversationTables
 from tests.worlds import api as api_world
 
 SCOPE = visitor_scope()
@@ -50,7 +51,7 @@ class Kept:
         for message in messages:
             self.put(MessageRows(self.blobs).item(scope, name, message))
 
-    def wait(self, name: str, row: Conversation, seq: int = 0) -> None:
+    def wait(self, name: str, row: Conversation, seq: int = 0, scope: Scope = SCOPE) -> None:
         """Let a question wait in the conversation's own row, as a claim does."""
         turn = OpenTurn(message_id="waiting", seq=seq, holder="h", until=NOW)
         extra = {
@@ -59,7 +60,7 @@ class Kept:
             "open_attachments": attribute([]),
             "open_at": attribute(timestamp(NOW)),
         }
-        self.put(conversation_item(SCOPE, row) | extra)
+        self.put(conversation_item(scope, row) | extra)
 
     def archive(self, row: Conversation, blocks: int) -> Conversation:
         """Move so many blocks of a conversation's messages."""

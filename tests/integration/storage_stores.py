@@ -28,9 +28,10 @@ from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
+from tests.conformance.samples import visitor_scope
 from tests.fakes.answers import FakeKeys, FixedClock
 from tests.fakes.directory import FakeDirectory
-from tests.integration.conversation_tables import ConversationTables, open_conversation_tables, visitor_scope
+from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.worlds.jobs import exchange
 from tests.worlds.storage import context_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from fencepost.identity.domain.scope import Scope
 from local.emulator import Emulator
-from tests.integration.conversation_tables import visitor_scope
+from tests.conformance.samples import visitor_scope
 from tests.integration.erasure_content import DOOMED
 from tests.integration.erasure_interrupted import (
     PLENTY,

@@ -1,59 +1,23 @@
-"""The directory on the emulated DynamoDB: copies that are seconds old, versions, keys that belong to one site."""
+"""The directory on the emulated DynamoDB: ages of copies, races and requests; else `tests.conformance.directory`."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.origins import parse_origin
-from fencepost.identity.domain.scope import Action, Denied, Membership, Operator, OrgRole, Resource, Scope, authorize
-from fencepost.identity.domain.sites import LayerBudgets, Organisation, Retention, Site
+from fencepost.identity.domain.scope import Membership, OrgRole
+from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.identity.dynamodb.seconds_cache import SECONDS
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.money import Caps, MicroDollars
 from local.emulator import Emulator
+from tests.conformance.directory import DOCS, operator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.tables import sent_operations
-
-DOCS = Site(
-    org="acme",
-    id="docs",
-    key="acme-docs",
-    origins=(parse_origin("https://acme.example"), parse_origin("http://localhost:8080")),
-    product_prompt="Acme sells anvils.",
-    model="claude-haiku-4-5",
-    budgets=LayerBudgets(facts_tokens=1),
-    caps=Caps(10, MicroDollars(250_000)),
-    retention=Retention(days=30, rows=500),
-    documents_url="https://acme.example/docs",
-    facts="propose",
-    own_facts=(
-        Fact(
-            id="old",
-            text="Acme is open on Sundays.",
-            state=FactState.SUPERSEDED,
-            pinned_by="site",
-            created_at=datetime(2026, 3, 1, tzinfo=UTC),
-        ),
-        Fact(
-            id="new",
-            text="Acme is closed on Sundays.",
-            state=FactState.PINNED,
-            pinned_by="site",
-            created_at=datetime(2026, 3, 2, tzinfo=UTC),
-        ),
-    ),
-)
-
-
-def operator(org: str = "acme") -> Scope:
-    return authorize(Operator(org), Action.ADMINISTER, Resource(org))
 
 
 @dataclass
@@ -77,51 +41,6 @@ class Rows:
 @pytest.fixture
 def rows(emulator: Emulator) -> Rows:
     return Rows(open_conversation_tables(emulator.endpoint_url))
-
-
-def test_a_site_is_found_by_its_key_and_by_its_id_as_it_was_stored(rows: Rows) -> None:
-    stored = rows.admin.put_site(operator(), DOCS)
-    assert stored == replace(DOCS, version=1)
-    assert rows.directory.site_by_key("acme-docs") == rows.directory.site("acme", "docs") == stored
-    assert rows.admin.site(operator(), "docs") == stored
-
-
-def test_what_is_absent_is_absent(rows: Rows) -> None:
-    assert rows.directory.site_by_key("none") is None
-    assert rows.directory.site("acme", "none") is None
-    assert rows.directory.organisation("acme") is None
-    assert rows.directory.membership("acme", "u1") is None
-    assert rows.admin.site(operator(), "none") is None
-    assert rows.admin.organisation(operator()) is None
-    assert rows.admin.sites(operator()) == ()
-    assert rows.admin.memberships(operator()) == ()
-
-
-def test_a_change_raises_the_version(rows: Rows) -> None:
-    assert [rows.admin.put_site(operator(), DOCS).version for _ in range(3)] == [1, 2, 3]
-    acme = Organisation(id="acme", name="Acme", default_site="docs", allows_carry=True, version=70)
-    assert rows.admin.put_organisation(operator(), acme) == replace(acme, version=1)
-    assert rows.admin.put_organisation(operator(), acme) == replace(acme, version=2)
-    granted = Membership("acme", "u1", OrgRole.ADMIN, active=True, version=0)
-    assert rows.admin.put_membership(operator(), granted) == replace(granted, version=1)
-    revoked = replace(granted, active=False)
-    assert rows.admin.put_membership(operator(), revoked) == replace(revoked, version=2)
-    assert rows.directory.membership("acme", "u1") == replace(revoked, version=2)
-
-
-def test_a_change_replaces_the_version_that_it_names_or_nothing(rows: Rows) -> None:
-    acme = Organisation(id="acme")
-    assert rows.admin.put_site(operator(), DOCS, replaces=0).version == 1
-    assert rows.admin.put_site(operator(), DOCS, replaces=1).version == 2
-    assert rows.admin.put_organisation(operator(), acme, replaces=0).version == 1
-    assert rows.admin.put_organisation(operator(), acme, replaces=1).version == 2
-    for stale in (0, 1, 3):
-        with pytest.raises(FencepostError, match=r"^settings_changed$"):
-            rows.admin.put_site(operator(), replace(DOCS, model=""), replaces=stale)
-        with pytest.raises(FencepostError, match=r"^settings_changed$"):
-            rows.admin.put_organisation(operator(), replace(acme, name="Acme"), replaces=stale)
-    assert rows.admin.site(operator(), "docs") == replace(DOCS, version=2)
-    assert rows.admin.organisation(operator()) == replace(acme, version=2)
 
 
 def test_of_many_changes_to_one_version_one_is_made(rows: Rows) -> None:
@@ -181,12 +100,6 @@ def test_a_copy_of_an_organisation_is_seconds_old_at_most(rows: Rows) -> None:
     assert rows.directory.organisation("acme") == second
 
 
-def test_what_is_new_is_known_at_once(rows: Rows) -> None:
-    assert rows.directory.site_by_key("acme-docs") is None
-    rows.admin.put_site(operator(), DOCS)
-    assert rows.directory.site_by_key("acme-docs") == replace(DOCS, version=1)
-
-
 def test_copies_cost_the_store_nothing_and_memberships_are_always_read(rows: Rows) -> None:
     rows.admin.put_site(operator(), DOCS)
     sent = sent_operations(rows.tables.client)
@@ -196,25 +109,6 @@ def test_copies_cost_the_store_nothing_and_memberships_are_always_read(rows: Row
     for _ in range(3):
         rows.directory.membership("acme", "u1")
     assert sent == ["GetItem"] * 5
-
-
-def test_a_key_belongs_to_one_site(rows: Rows) -> None:
-    rows.admin.put_site(operator(), DOCS)
-    for other in (replace(DOCS, id="shop"), replace(DOCS, org="globex")):
-        with pytest.raises(FencepostError) as refused:
-            rows.admin.put_site(operator(other.org), other)
-        assert refused.value.code is ErrorCode.SITE_KEY_TAKEN
-        assert rows.admin.site(operator(other.org), other.id) == (
-            replace(DOCS, version=1) if (other.org, other.id) == ("acme", "docs") else None
-        )
-
-
-def test_a_site_that_takes_another_key_gives_the_old_one_free(rows: Rows) -> None:
-    rows.admin.put_site(operator(), DOCS)
-    rows.admin.put_site(operator(), replace(DOCS, key="new"))
-    assert rows.directory.site_by_key("acme-docs") is None
-    assert rows.directory.site_by_key("new") == replace(DOCS, key="new", version=2)
-    rows.admin.put_site(operator("globex"), replace(DOCS, org="globex", key="acme-docs"))
 
 
 def test_of_many_sites_that_want_one_key_one_gets_it(rows: Rows) -> None:
@@ -242,57 +136,8 @@ def test_no_version_is_given_twice(rows: Rows) -> None:
     assert sorted(versions) == [1, 2, 3, 4]
 
 
-def test_lists_hold_the_organisations_own_in_order(rows: Rows) -> None:
-    for org in ("acme", "globex"):
-        for name in ("shop", "docs"):
-            rows.admin.put_site(operator(org), Site(org=org, id=name, key=f"{org}-{name}"))
-            rows.admin.put_membership(operator(org), Membership(org, f"{name}#%/é", OrgRole.MEMBER, True, 0))
-    assert [(site.org, site.id) for site in rows.admin.sites(operator())] == [("acme", "docs"), ("acme", "shop")]
-    assert [(row.org, row.user) for row in rows.admin.memberships(operator())] == [
-        ("acme", "docs#%/é"),
-        ("acme", "shop#%/é"),
-    ]
-
-
 def test_a_list_is_complete_however_many_pages_it_has(rows: Rows) -> None:
     prompt = "x" * 100_000
     for number in range(12):
         rows.admin.put_site(operator(), Site(org="acme", id=f"s{number:02}", key=f"k{number}", product_prompt=prompt))
     assert [site.id for site in rows.admin.sites(operator())] == [f"s{number:02}" for number in range(12)]
-
-
-def test_a_scope_made_for_something_else_opens_no_settings(rows: Rows) -> None:
-    scope = rows.tables.member_scope("acme", "u1", Action.READ)
-    with pytest.raises(Denied):
-        rows.admin.put_site(scope, DOCS)
-    with pytest.raises(Denied):
-        rows.admin.put_membership(scope, Membership("acme", "u1", OrgRole.ADMIN, True, 0))
-    with pytest.raises(Denied):
-        rows.admin.put_organisation(scope, Organisation(id="acme"))
-    for read in (rows.admin.sites, rows.admin.memberships, rows.admin.organisation):
-        with pytest.raises(Denied):
-            read(scope)
-
-
-def test_whatever_a_row_says_of_its_organisation_it_stays_in_the_scopes(rows: Rows) -> None:
-    rows.admin.put_site(operator(), replace(DOCS, org="globex"))
-    rows.admin.put_membership(operator(), Membership("globex", "u1", OrgRole.ADMIN, True, 0))
-    rows.admin.put_organisation(operator(), Organisation(id="globex"))
-    assert rows.directory.site("globex", "docs") is None
-    assert rows.directory.membership("globex", "u1") is None
-    assert rows.directory.organisation("globex") is None
-    assert rows.directory.membership("acme", "u1") == Membership("acme", "u1", OrgRole.ADMIN, True, 1)
-
-
-def test_a_store_that_does_not_answer_says_so(rows: Rows) -> None:
-    gone = DynamoDbDirectory("no-such-table", lambda: rows.tables.client)
-    admin = DynamoDbDirectoryAdmin("no-such-table", lambda: rows.tables.client)
-    for call in (
-        lambda: gone.site("acme", "docs"),
-        lambda: gone.membership("acme", "u1"),
-        lambda: admin.put_site(operator(), DOCS),
-        lambda: admin.put_organisation(operator(), Organisation(id="acme")),
-        lambda: admin.sites(operator()),
-    ):
-        with pytest.raises(FencepostError, match=r"^conversations_unavailable$"):
-            call()

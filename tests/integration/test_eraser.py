@@ -15,7 +15,7 @@ from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
-from tests.integration.conversation_tables import visitor_scope
+from tests.conformance.samples import visitor_scope
 from tests.integration.erasure_world import NOON, ErasureWorld, job_record, open_erasure_world
 
 PLENTY = 1_000

@@ -15,7 +15,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import ErasureEvent
 from fencepost.retrieval.indexes.embedded import EmbeddedIndex
 from local.emulator import Emulator
-from tests.integration.conversation_tables import visitor_scope
+from tests.conformance.samples import visitor_scope
 from tests.integration.erasure_content import DOOMED, doomed_row
 from tests.integration.erasure_interrupted import STEP, Stores, planted, quietly, uninterrupted
 from tests.integration.erasure_vectors import Indexed

@@ -14,7 +14,7 @@ from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
 from fencepost.memory.ports import HitRows
 from local.emulator import Emulator
 from tests.fakes.memories import part
-from tests.integration.conversation_tables import open_conversation_tables, visitor_scope
+from tests.integration.conversation_tables import open_conversation_tables
 from tests.integration.kept_conversations import CLOCK, SCOPE, Kept
 from tests.integration.tables import sent_operations
 from tests.worlds import api as api_world
@@ -71,18 +71,3 @@ def test_what_has_moved_to_a_block_is_not_there_but_its_part_and_its_conversatio
     found = hydrate(kept, ("c3", 1, 0))
     assert (found.messages, list(found.parts)) == ({}, [("c3", 1, 0)])
     assert found.conversations["c3"].archived_through == archived.archived_through == 50
-
-
-@pytest.mark.parametrize("other", [visitor_scope(visitor="v2"), visitor_scope(org="zeta")])
-def test_nothing_of_anybody_else_is_there(kept: Kept, other: Scope) -> None:
-    kept.converse("c4", 1)
-    remember(kept, "c4", api_world.exchange("c4", 1, CLOCK)[0])
-    assert hydrate(kept, ("c4", 1, 0), scope=other) == HitRows(
-        conversations={}, messages={}, apart=frozenset(), parts={}
-    )
-
-
-def test_more_rows_than_one_batch_holds(kept: Kept) -> None:
-    kept.converse("c5", 60)
-    wanted = [("c5", seq, 0) for seq in range(1, 121)]
-    assert len(hydrate(kept, *wanted).messages) == 120

@@ -1,4 +1,7 @@
-"""Rows of messages' parts on the emulated DynamoDB: bound to their conversation, and removed for good."""
+"""Rows of messages' parts on the emulated DynamoDB: batches, lost answers, and writers beside retention.
+
+What every `PartStore` does is in `tests.conformance.parts`.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ from itertools import count
 import pytest
 
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
-from fencepost.memory.domain.chunk_rows import MessageChunkRow
-from fencepost.memory.dynamodb.chunks import ROWS_AT_ONCE, DynamoDbMessageChunks
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
+from tests.conformance.parts import row
+from tests.conformance.samples import job_for, visitor_scope
 from tests.fakes.blobs import FakeBlobs
-from tests.integration.conversation_tables import ConversationTables, job_for, visitor_scope
+from tests.integration.conversation_tables import ConversationTables
 from tests.integration.tables import lose_answers
 from tests.worlds.remember import RememberWorld
 
@@ -35,62 +38,6 @@ def store(tables: ConversationTables) -> DynamoDbMessageChunks:
 @pytest.fixture
 def scope() -> Scope:
     return visitor_scope(visitor=f"p{next(_owners)}")
-
-
-def row(seq: int, number: int = 0, **fields: object) -> MessageChunkRow:
-    known: dict[str, object] = {
-        "message": f"q{seq}",
-        "seq": seq,
-        "number": number,
-        "start": 0,
-        "end": 9,
-        "passage": "0" * 64,
-        "model": "m",
-        "version": 7,
-        "stored_id": f"s{seq}",
-        "vector": (0.5, -0.25, 0.0, 1.0),
-    }
-    return MessageChunkRow(**(known | fields))  # type: ignore[arg-type]  # fields by name
-
-
-def test_rows_come_back_as_they_were_in_their_order(
-    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
-) -> None:
-    conversation = tables.begin(scope)
-    rows = [row(1), row(2), row(2, 1, stale_id="old"), row(2, 11), row(10), row(100, version=2**28 - 1)]
-    assert store.put_parts(scope, conversation, rows[::-1])
-    assert store.parts(scope, "c1") == tuple(rows)
-    assert store.parts(scope, "c1", first=2, last=2) == tuple(rows[1:4])
-    assert store.parts(scope, "c1", first=3) == tuple(rows[4:])
-    assert store.parts(scope, "c1", last=10) == tuple(rows[:5])
-    store.drop_parts(scope, "c1", rows[1:3])
-    assert store.parts(scope, "c1") == (rows[0], *rows[3:])
-
-
-def test_more_rows_than_a_transaction_holds_are_written(
-    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope
-) -> None:
-    conversation, rows = tables.begin(scope), [row(seq) for seq in range(1, 2 * ROWS_AT_ONCE + 2)]
-    assert store.put_parts(scope, conversation, rows)
-    assert store.parts(scope, "c1") == tuple(rows)
-
-
-def test_nobody_else_finds_them(tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope) -> None:
-    assert store.put_parts(scope, tables.begin(scope), [row(1)])
-    elsewhere = visitor_scope("umbrella", scope.owner.removeprefix("visitor:"))
-    for other in (visitor_scope(visitor="x"), elsewhere):
-        assert store.parts(other, "c1") == ()
-        store.drop_parts(other, "c1", [row(1)])
-    assert store.parts(scope, "c1") == (row(1),)
-
-
-@pytest.mark.parametrize("changes", [{"incarnation": "i2"}, {"id": "c9"}])
-def test_nothing_is_written_for_a_conversation_that_is_gone(
-    tables: ConversationTables, store: DynamoDbMessageChunks, scope: Scope, changes: dict[str, str]
-) -> None:
-    conversation = replace(tables.begin(scope), **changes)  # type: ignore[arg-type]  # fields by name
-    assert not store.put_parts(scope, conversation, [row(1)])
-    assert not tables.rows(keys.conversation(scope, conversation.id))
 
 
 def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(

@@ -15,14 +15,9 @@ from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.queue.domain import Purpose, WorkLease
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator
+from tests.conformance.samples import NOW, job_for, visitor_scope
 from tests.fakes.corpus import operator
-from tests.integration.conversation_tables import (
-    NOW,
-    ConversationTables,
-    job_for,
-    open_conversation_tables,
-    visitor_scope,
-)
+from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.corpus_tables import open_corpus_table
 
 
@@ -46,25 +41,17 @@ def test_every_organisation_is_on_the_roll_once_whichever_of_its_rows_came_first
     assert roll.page(after="zeta", limit=2).items == ()
 
 
-def test_it_is_remembered_who_had_their_turn(own: ConversationTables) -> None:
-    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
-    assert roll.last_done() is None
-    roll.done("acme")
-    assert roll.last_done() == "acme"
-    assert roll.page(after=None, limit=9).items == ()
-
-
-def test_progress_is_each_organisations_own(emulator: Emulator) -> None:
+def test_progress_is_not_listed_among_documents(emulator: Emulator) -> None:
     table = open_corpus_table(emulator.endpoint_url)
     store = DynamoDbReconcileStore(table.name, lambda: table.client)
-    assert store.progress(operator("acme")) == DiffProgress()
-    there = DiffProgress(step=DiffStep.DOCUMENTS, after="2026|d1", within="c7")
-    store.keep(operator("acme"), there)
-    assert store.progress(operator("acme")) == there
-    assert store.progress(operator("zeta")) == DiffProgress()
-    store.keep(operator("acme"), DiffProgress())
-    assert store.progress(operator("acme")) == DiffProgress()
+    store.keep(operator("acme"), DiffProgress(step=DiffStep.DOCUMENTS, after="2026|d1", within="c7"))
     assert table.store.page(operator("acme"), after=None, limit=9).items == ()
+
+
+def test_whose_turn_it_was_lists_no_organisation(own: ConversationTables) -> None:
+    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
+    roll.done("acme")
+    assert roll.page(after=None, limit=9).items == ()
 
 
 def test_a_conversation_is_listed_from_the_moment_on_when_work_on_its_memory_begins(own: ConversationTables) -> None:

@@ -17,7 +17,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.s3 import blob_client
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from local.emulator import Emulator
-from tests.integration.conversation_tables import visitor_scope
+from tests.conformance.samples import visitor_scope
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

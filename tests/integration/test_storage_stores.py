@@ -1,4 +1,7 @@
-"""Archives, imports and attachments on the emulated DynamoDB and S3: what the adapters promise, also to an erasure."""
+"""Archives and imports on the emulated DynamoDB and S3: their services over them, races, and erasures.
+
+What every store does is in `tests.conformance.archives` and `tests.conformance.imports`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,11 @@ import pytest
 
 from fencepost.blobs.domain import BIG_BYTES
 from fencepost.conversations.domain.archives import BLOCK_MESSAGES, MIN_ROWS
-from fencepost.conversations.domain.attachments import Attachment, AttachmentState
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from local.emulator import Emulator
 from tests.integration.storage_stores import (
     ALICE,
-    BOB,
     NOON,
     Stores,
     archived,
@@ -78,17 +79,6 @@ def test_many_workers_move_each_block_once(stores: Stores) -> None:
     assert [block.first_seq for block in stores.archive.blocks(ALICE, "c1")] == [1, 51]
 
 
-def test_a_block_of_another_conversation_of_the_same_id_is_not_moved(stores: Stores) -> None:
-    row = stores.write(ALICE, talk(MIN_ROWS // 2 + 60))
-    rows = stores.archive.rows(ALICE, "c1", after=0, limit=BLOCK_MESSAGES)
-    service = stores.service(rows=MIN_ROWS)
-    block = service._stored(ALICE, row, rows)
-    assert not stores.archive.move(ALICE, replace(row, incarnation="another"), block, rows)
-    assert not stores.archive.move(ALICE, row, block, [replace(rows[0], rating="up"), *rows[1:]])
-    assert stores.archive.blocks(ALICE, "c1") == ()
-    assert stores.archive.move(ALICE, row, block, rows)
-
-
 def test_what_a_site_does_not_keep_goes_with_what_points_to_it(stores: Stores) -> None:
     messages = talk(MIN_ROWS // 2 + 60, every=timedelta(hours=1))
     messages[149] = replace(messages[149], content="x" * (BIG_BYTES + 1))
@@ -99,32 +89,6 @@ def test_what_a_site_does_not_keep_goes_with_what_points_to_it(stores: Stores) -
     assert stores.said(ALICE) == messages[150:]
     assert list(stores.blobs.names(ALICE, "conv/c1/")) == []
     assert [name for name in ("q1", "q149", "q151") if stores.conversations.pointer(ALICE, name)] == ["q151"]
-
-
-def test_nobody_reads_an_import_before_it_is_complete(stores: Stores) -> None:
-    incarnation = stores.imports.begin(ALICE, "c1", job_of(ALICE), "first")
-    assert incarnation == "first"
-    assert stores.imports.begin(ALICE, "c1", job_of(ALICE), "second") == "first"
-    stores.imports.write_messages(ALICE, "c1", "first", talk(1))
-    assert stores.conversations.get(ALICE, "c1") is None
-    assert stores.said(ALICE) == []
-
-
-def test_another_import_takes_over_and_keeps_nothing_of_the_first(stores: Stores) -> None:
-    assert stores.imports.begin(ALICE, "c1", job_of(ALICE, "j1"), "first")
-    assert stores.imports.write_messages(ALICE, "c1", "first", talk(5))
-    assert stores.imports.begin(ALICE, "c1", job_of(ALICE, "j2"), "second") == "second"
-    assert not stores.imports.write_messages(ALICE, "c1", "first", talk(5))
-    assert stores.tables.messages(ALICE, "c1") == []
-
-
-def test_an_id_of_another_conversation_is_not_taken(stores: Stores) -> None:
-    messages = talk(1)
-    stores.write(ALICE, messages)
-    assert stores.imports.taken(ALICE, ["q1", "q2"]) == {"q1": "c1"}
-    assert stores.imports.taken(BOB, ["q1"]) == {}
-    assert stores.imports.begin(ALICE, "c2", job_of(ALICE), "first")
-    assert not stores.imports.write_questions(ALICE, "c2", "first", [question(messages[0], "c2")])
 
 
 def test_an_import_that_was_asked_for_before_an_erasure_brings_nothing_back(stores: Stores) -> None:
@@ -172,16 +136,3 @@ def test_export_import_export_is_equal(stores: Stores) -> None:
     pointer = stores.conversations.pointer(ALICE, messages[-1].id)
     assert pointer
     assert stores.conversations.context(ALICE, pointer, None) == context_of(messages[-1])
-
-
-def test_attachments_are_kept_by_owner_and_changed_only_while_they_are_there(stores: Stores) -> None:
-    attachment = Attachment(
-        id="a1", name="a.txt", content_type="text/plain", size=3, state=AttachmentState.AWAITED, created_at=NOON
-    )
-    assert not stores.attachments.advance(ALICE, attachment)
-    stores.attachments.put(ALICE, attachment)
-    ready = replace(attachment, state=AttachmentState.READY, characters=3)
-    assert stores.attachments.advance(ALICE, ready)
-    assert stores.attachments.get(ALICE, ["a1", "a1", "absent"]) == {"a1": ready}
-    assert stores.attachments.get(BOB, ["a1"]) == {}
-    assert stores.attachments.get(ALICE, []) == {}

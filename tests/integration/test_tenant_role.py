@@ -28,8 +28,9 @@ from fencepost.kernel.aws.s3 import connect as connect_s3
 from fencepost.kernel.errors import FencepostError
 from local import emulator, processes
 from local.emulator import Emulator
+from tests.conformance.samples import visitor_scope
 from tests.infrastructure.test_template import properties
-from tests.integration.conversation_tables import open_conversation_tables, visitor_scope
+from tests.integration.conversation_tables import open_conversation_tables
 from tests.worlds.chat import FakeEvents
 
 ACCOUNT, REGION, BUCKET = "000000000000", emulator.REGION, "conversations"

@@ -1,31 +1,31 @@
-"""Claims and settlements of turns on the store itself."""
+"""Claims and settlements of turns, as tests make them without the service."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.money import Usage
 from fencepost.model.domain.prompt import LayerUse, Role
 from fencepost.turns.domain.turns import LEASE, Claim, Settlement, TurnMaterial, fingerprint
-from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
+from fencepost.turns.ports import TurnStore
+from tests.conformance.samples import NOW
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-LATER = NOON + timedelta(minutes=5)
+LATER = NOW + timedelta(minutes=5)
 
 
 def claiming(message_id: str = "m1", *, holder: str = "h1", conversation: str = "c1", text: str = "Hello") -> Claim:
-    """Return a claim on a conversation that is there."""
+    """Return a claim on an existing conversation."""
     return Claim(
         conversation_id=conversation,
         message_id=message_id,
         fingerprint=fingerprint(text),
         content=text,
         holder=holder,
-        now=NOON,
-        until=NOON + LEASE,
+        now=NOW,
+        until=NOW + LEASE,
         site="docs",
     )
 
@@ -33,20 +33,18 @@ def claiming(message_id: str = "m1", *, holder: str = "h1", conversation: str = 
 def beginning(message_id: str = "m1", *, holder: str = "h1", conversation: str = "c1", text: str = "Hello") -> Claim:
     """Return a claim that makes its conversation."""
     row = Conversation(
-        id=conversation, site="docs", incarnation="i1", title="", created_at=NOON, updated_at=NOON, next_seq=1
+        id=conversation, site="docs", incarnation="i1", title="", created_at=NOW, updated_at=NOW, next_seq=1
     )
     return replace(claiming(message_id, holder=holder, conversation=conversation, text=text), begins=row)
 
 
-def loaded(store: DynamoDbTurnStore, scope: Scope, conversation: str = "c1", limit: int = 40) -> TurnMaterial:
+def loaded(store: TurnStore, scope: Scope, conversation: str = "c1", limit: int = 40) -> TurnMaterial:
     material = store.load(scope, conversation, limit)
     assert material is not None
     return material
 
 
-def settling(
-    store: DynamoDbTurnStore, scope: Scope, claim: Claim, text: str = "Yes.", now: datetime = LATER
-) -> Settlement:
+def settling(store: TurnStore, scope: Scope, claim: Claim, text: str = "Yes.", now: datetime = LATER) -> Settlement:
     """Return what the turn of a claim stores at its end."""
     conversation = loaded(store, scope, claim.conversation_id).conversation
     assert conversation.open_turn is not None
@@ -57,7 +55,7 @@ def settling(
         seq=seq,
         role=Role.USER,
         content=claim.content,
-        created_at=NOON,
+        created_at=NOW,
         status=MessageStatus.ANSWERED,
     )
     answer = Message(
@@ -92,7 +90,7 @@ def settling(
     )
 
 
-def turn(store: DynamoDbTurnStore, scope: Scope, claim: Claim, text: str = "Yes.") -> Settlement:
+def turn(store: TurnStore, scope: Scope, claim: Claim, text: str = "Yes.") -> Settlement:
     """Make a whole turn."""
     assert store.claim(scope, claim) is None
     settlement = settling(store, scope, claim, text)
