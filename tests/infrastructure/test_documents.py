@@ -9,7 +9,7 @@ import pytest
 from local.paths import ROOT
 
 SECURITY = (ROOT / "docs" / "security.md").read_text()
-NAMED_TESTS = sorted(set(re.findall(r"`((?:unit|integration|infrastructure|e2e)/[\w*.]+)`", SECURITY)))
+NAMED_TESTS = sorted(set(re.findall(r"`((?:unit|integration|infrastructure|e2e)/[\w*./]*[\w*])`", SECURITY)))
 
 
 @pytest.mark.parametrize("name", NAMED_TESTS)

@@ -11,7 +11,7 @@ import pytest
 
 from fencepost.identity import rows as keys
 from fencepost.jobs import rows as jobs_rows
-from tests.infrastructure.code_calls import HELPERS, actions_of, adapters_of
+from tests.infrastructure.code_calls import actions_of, adapters_of
 from tests.infrastructure.test_template import alternatives, as_list, properties
 
 ROLES = properties("AWS::IAM::Role")
@@ -47,11 +47,7 @@ ALSO_IN_THE_DIRECTORY = {
     "turns.dynamodb.writes": {"dynamodb:ConditionCheckItem"},
 }
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
-NO_SDK_OF_ITS_OWN = {
-    "kernel.aws.legacy.client",
-    "documents.fetching.pinned_http",
-    *(name.removeprefix("fencepost.") for name in HELPERS),
-}
+NO_SDK_OF_ITS_OWN = {"documents.fetching.pinned_http"}
 NOT_USED = {
     "chat": {
         "identity.dynamodb.directory_admin",
@@ -150,7 +146,11 @@ def asked(function: str) -> Grants:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for module in adapters_of(function):
         adapter = module.removeprefix("fencepost.")
-        if adapter in NO_SDK_OF_ITS_OWN | NOT_USED.get(function, set()) | {"access.sts"}:
+        if module.startswith("fencepost.kernel.aws.") or adapter in {
+            *NO_SDK_OF_ITS_OWN,
+            *NOT_USED.get(function, set()),
+            "access.sts",
+        }:
             continue
         actions = actions_of(module)
         if actions:

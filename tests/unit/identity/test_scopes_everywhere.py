@@ -22,14 +22,14 @@ from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, o
 NOBODYS = {
     "AddressLimiter",
     # Ids of documents whose time has come, before it is known whose they are; each is then read in a scope.
-    "Agenda",
+    "DueDocumentStore",
     "AuditTrail",
     "BlockLedger",
     "Clock",
     "Directory",
     "DocumentArchive",
     "DocumentFetcher",
-    "DocumentLibrary",
+    "SiteDocuments",
     "DocumentReader",
     # Computes, and keeps nothing.
     "Embedder",
@@ -41,7 +41,7 @@ NOBODYS = {
     "MemberTokens",
     "Model",
     # Ids of organisations; each is then looked at in its own scope.
-    "OrganisationRoll",
+    "OrganisationRegistry",
     "RequestLog",
     "RetryQueue",
     "SectionRanker",
@@ -88,7 +88,7 @@ def test_the_ports_of_somebodys_data_are_known() -> None:
         "BlobStore",
         "CarryStore",
         "ConversationStore",
-        "CorpusStore",
+        "DocumentStore",
         "DiagnosisStore",
         "DirectoryAdmin",
         "EmbeddingCache",
@@ -97,7 +97,7 @@ def test_the_ports_of_somebodys_data_are_known() -> None:
         "JobStore",
         "MemoryStore",
         "MessageHits",
-        "PartStore",
+        "MessageChunkStore",
         "ReconcileStore",
         "RememberedConversations",
         "TurnStore",

@@ -71,7 +71,7 @@ def test_organisations_take_turns_and_one_that_fails_holds_up_no_other(
             if scope.org == "broken":
                 raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
 
-    monkeypatch.setattr(reconciling, "Comparison", Picky)
+    monkeypatch.setattr(reconciling, "IndexDiff", Picky)
     with pytest.raises(FencepostError):
         world.reconcile()
     with pytest.raises(FencepostError):
