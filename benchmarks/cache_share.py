@@ -23,15 +23,12 @@ import httpx
 
 from benchmarks.report import Row, data_folder, print_table
 from benchmarks.talk import COMPOSER, KEYS, MODEL, Talk, pinned
-from fencepost.conversations.domain.question import Question, Turn
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.documents.domain.sections import split_document
+from fencepost.conversations.domain.messages import Question, Turn
+from fencepost.documents.domain.sections import DocumentSet, split_document
 from fencepost.kernel.money import Usage
-from fencepost.limits.domain.costs import cost
-from fencepost.limits.domain.prices import price_of
+from fencepost.limits.domain.prices import cost, price_of
 from fencepost.model.anthropic.claude import Claude
-from fencepost.model.domain.prompt import Prompt, Role
-from fencepost.model.domain.token_counts import count_tokens
+from fencepost.model.domain import Prompt, Role, count_tokens
 from fencepost.prompting.domain.fence import content_hash
 from local import processes
 

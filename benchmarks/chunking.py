@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.documents.domain.chunking import Bounds, chunk, spoken
-from fencepost.documents.domain.chunking.bounds import Count, Ruler
+from fencepost.documents.domain.chunking.bounds import Bounds, Count, Ruler
+from fencepost.documents.domain.chunking.chunks import chunk
+from fencepost.documents.domain.chunking.noise import spoken
 from fencepost.documents.domain.documents import Chunk
 from fencepost.retrieval.local_embedder import LocalEmbedder
 

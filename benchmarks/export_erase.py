@@ -35,7 +35,7 @@ from fencepost.lifecycle.service.exports import ExportService
 from fencepost.lifecycle.service.imports import ImportService
 from fencepost.lifecycle.service.retention import RetentionService
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from fencepost.queue.service import new_record

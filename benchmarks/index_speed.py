@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.report import Row, print_table
 from fencepost.identity.domain.scope import Action, Operator, Resource, authorize
 from fencepost.retrieval.domain.search import IndexEntry, Search
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 
 SIZES = (1_000, 10_000, 100_000)
 DIMENSIONS = 384

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.report import Row, print_table
 from fencepost.kernel.aws.secrets import SecretKeys
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.limits.ports import Ledger

@@ -2,7 +2,7 @@
 
     python -m benchmarks.prompt_tokens
 
-Tokens are the bound that the bill is reserved by (`fencepost.model.domain.token_counts`), for the prompt and the
+Tokens are the bound that the bill is reserved by (`fencepost.model.domain`), for the prompt and the
 baseline alike.
 Questions are the titles of sections, spread over the file: what a visitor asks about is there to be found.
 """
@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.conversations.domain.question import Question
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.documents.domain.sections import split_document
+from fencepost.conversations.domain.messages import Question
+from fencepost.documents.domain.sections import DocumentSet, split_document
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.identity.domain.sites import LayerBudgets
-from fencepost.model.domain.token_counts import count_tokens
+from fencepost.model.domain import count_tokens
 from fencepost.turns.domain.assembly import Nonces, assemble
 from fencepost.turns.domain.prompt_inputs import stateless_inputs
 

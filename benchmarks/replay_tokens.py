@@ -2,7 +2,7 @@
 
     python -m benchmarks.replay_tokens
 
-Tokens are the bound that the bill is reserved by (`fencepost.model.domain.token_counts`), for the prompt and the
+Tokens are the bound that the bill is reserved by (`fencepost.model.domain`), for the prompt and the
 baseline alike.
 The baseline has the same rules and message, and all earlier turns in place of window and summary. Most recorded
 conversations are short, so each is also one day of a visitor who comes back: twenty in a row, as one conversation.
@@ -18,8 +18,8 @@ from itertools import batched
 
 from benchmarks.report import Row, data_folder, print_table
 from benchmarks.talk import MODEL, Talk
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.model.domain.prompt import Prompt, PromptBlock
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.model.domain import Prompt, PromptBlock
 from fencepost.prompting.domain.history import stored_exchanges
 from local.provider.answers import answer
 from local.provider.requests import MessagesRequest, ProviderMessage, TextBlock

@@ -6,7 +6,7 @@ Entries are composed, indexed, searched and ranked by the code that ships, with 
 embedder. R@10 is the share of a question's known passages among the first ten, nDCG@10 how high they stand there. The
 figures of the two halves (the questions at even and at odd places) tell how far chance goes. Strangers are questions
 about other things, which are best left without passages. Tokens are the bound that the bill is reserved by
-(`fencepost.model.domain.token_counts`). Vectors are kept in `$FENCEPOST_BENCH_CACHE`; making them takes the first
+(`fencepost.model.domain`). Vectors are kept in `$FENCEPOST_BENCH_CACHE`; making them takes the first
 run about an hour on two processors.
 """
 
@@ -24,8 +24,8 @@ from benchmarks.report import Row, print_table
 from benchmarks.retrieval_recipes import OURS, VECTORS_ALONE, WANTED, WORDS_ALONE, Recipe, searchable, unit_of
 from benchmarks.retrieval_sets import UNANSWERABLE, Case, Shelf, shelves
 from benchmarks.retrieval_vectors import RememberedVectors
-from fencepost.model.domain.token_counts import count_tokens
-from fencepost.retrieval.domain.ranking import Ranked, Weights
+from fencepost.model.domain import count_tokens
+from fencepost.retrieval.domain.ranking.fusion import Ranked, Weights
 from fencepost.retrieval.domain.search import EntryKind
 
 ROWS: Final[Mapping[str, Recipe]] = {"words alone": WORDS_ALONE, "vectors alone": VECTORS_ALONE, "ours": OURS}

@@ -13,26 +13,16 @@ from unittest.mock import patch
 
 from benchmarks.retrieval_sets import Shelf, Unit
 from benchmarks.retrieval_vectors import RememberedVectors
-from fencepost.documents.domain.chunking import chunk
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.entries import entry_of, passage
-from fencepost.identity.domain.acl import Acl
-from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
-from fencepost.retrieval.domain.ranking import (
-    LIST_LIMIT,
-    Lists,
-    Profile,
-    Ranked,
-    Weights,
-    collapsed,
-    diversified,
-    rank,
-    relevant,
-)
+from fencepost.identity.domain.scope import Acl, Action, Operator, Resource, Scope, authorize
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields
+from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, Lists, Profile, Ranked, Weights, rank
+from fencepost.retrieval.domain.ranking.selection import collapsed, diversified, relevant
+from fencepost.retrieval.domain.ranking.terms import terms
 from fencepost.retrieval.domain.search import Hit, IndexEntry, Search
-from fencepost.retrieval.domain.terms import terms
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 
 WANTED: Final = 10
 GRANTS: Final = frozenset({"site:*"})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.text import normalise
 from fencepost.screening.domain import screen
 
 Sample = dict[str, Any]

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus, OpenTurn
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.sqlite import FullTextRanker
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.domain.sites import Fact, FactState, LayerBudgets, Site
 from fencepost.kernel.aws.secrets import SecretKeys
 from fencepost.memory.domain.summaries import (
     PROMPT_VERSION,
+    Summary,
     content_hash,
     kept_lines,
     next_step,
@@ -22,8 +22,7 @@ from fencepost.memory.domain.summaries import (
     summary_prompt,
     wanted_through,
 )
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import Prompt, Role
+from fencepost.model.domain import Prompt, Role
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 from fencepost.turns.service.prompt_builder import Draft, PromptBuilder

@@ -23,13 +23,12 @@ import httpx
 from benchmarks.warm_turn import WIDE, physical_tables, stages
 from fencepost.bootstrap.chat import chat_handler
 from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
-from fencepost.conversations.rows.conversation_rows import conversation_item
-from fencepost.conversations.rows.keys import message_row
+from fencepost.conversations.rows.messages import conversation_item, message_row
 from fencepost.http.endpoint import Handler
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
 from fencepost.kernel.aws.legacy import client as store
 from fencepost.kernel.aws.legacy.rows import to_item
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from local import emulator
 from local.cloud import Cloud, started
 from local.state import StateFolder

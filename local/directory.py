@@ -10,9 +10,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import ORG_ID, Action, Operator, Resource, Scope, authorize
-from fencepost.identity.domain.sites import LayerBudgets, Site
+from fencepost.identity.domain.sites import LayerBudgets, Site, parse_origin
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.kernel.clock import utc_now
 from fencepost.kernel.errors import ErrorCode, FencepostError

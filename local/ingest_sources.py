@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from fencepost.documents.domain.documents import DocumentKind
-from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES, origin_at
+from fencepost.documents.domain.documents import MAX_DOCUMENT_BYTES, DocumentKind, origin_at
 from fencepost.documents.service.documents import NewDocument
-from fencepost.kernel.text.links import is_web_address
+from fencepost.kernel.links import is_web_address
 from local.trouble import Trouble
 
 KINDS = MappingProxyType(

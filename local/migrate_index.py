@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from fencepost.bootstrap.retrieval import embedder_of
-from fencepost.documents.domain.chunking import spoken
+from fencepost.documents.domain.chunking.noise import spoken
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexEntry, IndexUnavailable
-from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster, Generation, Limits
 from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
-from fencepost.retrieval.indexes.opensearch.migration import Convert
+from fencepost.retrieval.indexes.opensearch.migration import Convert, Migration, Moved
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 from fencepost.retrieval.ports import Embedder
 from fencepost.settings import Settings

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fencepost.kernel.aws.secrets import SecretKeys
 from fencepost.observability.domain.pseudonyms import PseudonymKind
-from fencepost.observability.service.pseudonyms import pseudonyms
+from fencepost.observability.service import pseudonyms
 from local.deploy import STACK
 from local.directory import named
 from local.emulator import client

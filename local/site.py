@@ -10,8 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fencepost.identity.domain.origins import Origin, parse_origin
-from fencepost.identity.domain.sites import SITE_KEY, Site
+from fencepost.identity.domain.sites import SITE_KEY, Origin, Site, parse_origin
 from fencepost.web.admin.service import Administration
 from local.directory import change, named, operator
 from local.trouble import Trouble

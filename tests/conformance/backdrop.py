@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Action, Member, Membership, Scope, authorize, own
-from fencepost.memory.domain.summary import Summary
+from fencepost.identity.domain.sites import Fact
+from fencepost.memory.domain.summaries import Summary
 from tests.conformance.samples import NOW
 from tests.fakes.answers import FixedClock
 from tests.worlds import api as api_world

@@ -10,8 +10,7 @@ import pytest
 
 from fencepost.documents.domain.documents import ChunkRow, DocumentOrigin, DocumentState
 from fencepost.documents.ports import ChunkVersionPlace, DocumentStore, DueDocumentStore
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.scope import Acl, Audience, OrgRole
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import WorkLease
 from tests.fakes.corpus import operator

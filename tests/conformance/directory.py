@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import (
     Action,
     Denied,
@@ -25,7 +23,7 @@ from fencepost.identity.domain.scope import (
     authorize,
     own,
 )
-from fencepost.identity.domain.sites import LayerBudgets, Organisation, Retention, Site
+from fencepost.identity.domain.sites import Fact, FactState, LayerBudgets, Organisation, Retention, Site, parse_origin
 from fencepost.identity.ports import Directory, DirectoryAdmin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_PINNED, MAX_WRITTEN, WantedFact, rewritten
 from fencepost.memory.ports import MemoryStore

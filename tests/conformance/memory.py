@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from fencepost.identity.domain.facts import FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.ports import MemoryStore
 from tests.conformance.backdrop import Backdrop

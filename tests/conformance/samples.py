@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
-from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.memory.domain.summaries import Summary, SummaryLine
 from fencepost.queue.domain import Job, Purpose, WorkLease
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

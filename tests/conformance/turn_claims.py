@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.prompt import LayerUse, Role
+from fencepost.model.domain import LayerUse, Role
 from fencepost.turns.domain.turns import LEASE, Claim, Settlement, TurnMaterial, fingerprint
 from fencepost.turns.ports import TurnStore
 from tests.conformance.samples import NOW

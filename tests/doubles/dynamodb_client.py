@@ -9,8 +9,7 @@ from typing import Any, cast
 from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.kernel.aws.calls import Observer
-from fencepost.kernel.aws.retries import RetryPolicy
+from fencepost.kernel.aws.calls import Observer, RetryPolicy
 from fencepost.kernel.aws.table import Table
 from fencepost.kernel.errors import ErrorCode
 

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from fencepost.retrieval.indexes.opensearch import Generation
+from fencepost.retrieval.indexes.opensearch.cluster import Generation
 from tests.doubles.opensearch_search import ANALYSERS, PLUGINS, Evaluator, Refused, Seen
 from tests.doubles.servers import serve
 

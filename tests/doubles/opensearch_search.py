@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from fencepost.retrieval.domain.terms import terms
+from fencepost.retrieval.domain.ranking.terms import terms
 
 K1, B = 1.2, 0.75
 MAX_CLAUSES = 1_024

@@ -9,10 +9,10 @@ from itertools import count
 from threading import Lock
 from typing import Literal
 
+from fencepost.kernel.aws.secrets import hkdf_sha256
+from fencepost.kernel.clock import seconds_to_midnight, seconds_to_next_minute
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.hkdf import hkdf_sha256
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute
 from fencepost.limits.domain.ledger import (
     BlockLease,
     BlockSettlement,
@@ -22,7 +22,7 @@ from fencepost.limits.domain.ledger import (
     fitting,
     utc_day,
 )
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 
 type Fault = Literal["before", "after"]
 """The store fails before it wrote, or after it wrote: then only the answer is lost."""

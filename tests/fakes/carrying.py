@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.identity.domain.scope import Scope
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from tests.fakes.conversations import FakeConversations, owned
 from tests.fakes.directory import FakeDirectory
 from tests.fakes.memory import FakeMemory

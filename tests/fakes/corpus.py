@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from fencepost.blobs.ports import UploadForm
-from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
-from fencepost.documents.domain.ingestion import due_at
+from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState, due_at
 from fencepost.documents.ports import ChunkVersionPlace
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.kernel.errors import ErrorCode, FencepostError

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 
-from fencepost.identity.domain.origins import Origin, parse_origin
 from fencepost.identity.domain.scope import Action, Denied, Membership, OrgRole, Scope
-from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.domain.sites import Organisation, Origin, Site, parse_origin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.fakes.answers import Fault
 

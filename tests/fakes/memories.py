@@ -12,7 +12,7 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.ports import HitRows, MessageChunkPlace
 from fencepost.memory.service.passages import MessagePassages
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.retrieval.domain.search import IndexEntry
 from tests.fakes.answers import FixedClock
 from tests.fakes.conversations import FakeConversations, Shelf, owned

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from threading import Lock
 
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_WRITTEN
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.queue.domain import Job, JobRecord, JobState, Purpose, WorkLease
 from tests.fakes.answers import Fault
 

@@ -9,7 +9,7 @@ from threading import Event
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.domain.entries import entry_of
 from fencepost.documents.ports import ChunkVersionPlace
-from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.documents.service.indexing import DocumentRows
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
 from fencepost.jobs.service.orphans import OrphanQueue, OrphanRemoval

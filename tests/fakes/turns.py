@@ -16,10 +16,10 @@ from fencepost.conversations.domain.messages import (
     OpenTurn,
     revision_of,
 )
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Membership, Scope
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import Role
+from fencepost.identity.domain.sites import Fact
+from fencepost.memory.domain.summaries import Summary
+from fencepost.model.domain import Role
 from fencepost.turns.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial
 from tests.fakes.conversations import Owned, Shelf, owned
 from tests.fakes.memory import Faults

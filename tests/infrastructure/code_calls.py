@@ -195,4 +195,4 @@ def _tree(path: Path) -> ast.Module:
 
 def _path(module: str) -> Path:
     folder = CORE / module.replace(".", "/")
-    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    return folder / "__init__.py" if (folder / "__init__.py").exists() else folder.with_suffix(".py")

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.blobs import domain as blobs_domain
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.documents.rows import keys as corpus_keys
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.documents import rows as corpus_keys
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.facts import FactState
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.identity.domain.sites import FactState
 from fencepost.lifecycle import rows as lifecycle_rows
-from fencepost.memory.rows import keys as memory_keys
+from fencepost.memory import rows as memory_keys
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Purpose
 from fencepost.retrieval import rows as retrieval_rows

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.rates import RateLimits
-from fencepost.model.domain.errors import ModelError
-from fencepost.prompting.domain.section import Section
+from fencepost.limits.domain.requests import RateLimits
+from fencepost.model.domain import ModelError
+from fencepost.prompting.domain.fence import Section
 from tests.fakes.answers import FakeKeys
 from tests.worlds.chat import BUDGETS, JSON_TYPE, FakeModel
 

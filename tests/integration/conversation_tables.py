@@ -13,7 +13,7 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HTTPHeaders
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from fencepost.conversations.domain.messages import Conversation, Message
-from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.conversations.rows.messages import conversation_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, authorize, own
 from fencepost.kernel.aws.legacy.rows import from_item, to_item

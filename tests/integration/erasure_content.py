@@ -10,8 +10,8 @@ from datetime import timedelta
 from fencepost.blobs import domain as objects
 from fencepost.conversations.domain.archives import ArchiveBlock
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.model.domain.prompt import Role
+from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.model.domain import Role
 from fencepost.turns.domain.turns import Claim, Settlement, fingerprint
 from tests.integration.erasure_world import NOON
 

@@ -15,7 +15,7 @@ from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import RememberService
 from fencepost.queue.domain import DELAYS, Job, Purpose
 from fencepost.retrieval.domain.search import IndexEntry
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
 from tests.fakes.answers import FakeKeys
 from tests.fakes.corpus import FakeJobQueue

@@ -14,17 +14,17 @@ from fencepost.blobs import domain as objects
 from fencepost.blobs.s3 import S3BlobStore
 from fencepost.conversations.domain.attachments import PLAIN, Attachment, AttachmentState
 from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer, MessageStatus
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.conversation_rows import AnswerEntry, pointer_item
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import AnswerEntry, pointer_item
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.legacy.rows import to_item
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
-from fencepost.memory.domain.summary import Summary, SummaryLine
-from fencepost.memory.rows import keys as memory_keys
-from fencepost.model.domain.prompt import Role
+from fencepost.memory import rows as memory_keys
+from fencepost.memory.domain.summaries import Summary, SummaryLine
+from fencepost.model.domain import Role
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Job, JobRecord, JobState, Purpose
 from local.emulator import Emulator

@@ -10,7 +10,7 @@ from fencepost.conversations.domain.archives import pack
 from fencepost.conversations.domain.attachments import PLAIN
 from fencepost.conversations.domain.messages import MessagePointer
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.lifecycle.domain.bundle_check import AskedQuestion
 from fencepost.lifecycle.dynamodb.carry import DynamoDbCarryStore
 from fencepost.queue.domain import Job, JobState, Purpose, WorkLease

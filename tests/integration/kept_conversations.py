@@ -9,8 +9,7 @@ from fencepost.blobs.domain import block
 from fencepost.conversations.domain.archives import BLOCK_MESSAGES, describe, pack
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, OpenTurn
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
-from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
-from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.conversations.rows.messages import AnswerEntry, MessageRows, conversation_item, pointer_item
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.rows import attribute, nested, timestamp
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.conversations.service.conversations import ConversationService
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Operator, Resource, authorize

@@ -11,7 +11,7 @@ from fencepost.blobs.s3 import S3BlobStore
 from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
-from fencepost.conversations.service.transcripts import transcript
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Retention, Site

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.model.anthropic.claude import Claude
 from fencepost.observability.domain.events import LedgerEvent

@@ -50,7 +50,7 @@ def test_any_number_of_newer_jobs_neither_fills_nor_ends_a_page(kept: Kept) -> N
 
 
 def test_a_search_reads_only_so_much_and_says_where_to_go_on(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.conversations.dynamodb.listing.LOOKED_AT", 3)
+    monkeypatch.setattr("fencepost.conversations.dynamodb.conversations.LOOKED_AT", 3)
     for number in range(8):
         kept.converse(f"c{number}", 0, title="Rain" if number == 0 else "Sun", updated_at=NOW + timedelta(number))
     assert listed(kept, 2, "rain") == [[], [], ["c0"]]

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fencepost.documents.domain.ingestion import SETTLES
+from fencepost.documents.domain.documents import SETTLES
 from fencepost.documents.dynamodb.documents import DynamoDbDocuments
 from fencepost.identity.domain.scope import OrgRole
 from fencepost.jobs.handlers.schedule import RECONCILE
 from fencepost.retrieval.domain.search import IndexEntry
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
 from local.directory import operator
 from local.paths import ROOT

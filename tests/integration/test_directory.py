@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Membership, OrgRole
-from fencepost.identity.domain.sites import Organisation, Site
-from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.domain.sites import Organisation, Site, parse_origin
+from fencepost.identity.dynamodb.directory import SECONDS, DynamoDbDirectory
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.identity.dynamodb.seconds_cache import SECONDS
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from local.emulator import Emulator
 from tests.conformance.directory import DOCS, operator

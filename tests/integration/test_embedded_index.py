@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fencepost.retrieval.domain.search import IndexHealth, IndexUnavailable
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex, matrices, words
+from fencepost.retrieval.indexes.embedded import matrices, words
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from tests.conformance.index import IndexConformance
 from tests.conformance.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, Subject, chunks, towards
 

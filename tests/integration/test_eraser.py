@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fencepost.blobs import domain as objects
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Scope
 from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan

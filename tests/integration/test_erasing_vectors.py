@@ -13,7 +13,7 @@ import pytest
 from fencepost.identity.domain.scope import Action, Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import ErasureEvent
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from local.emulator import Emulator
 from tests.conformance.samples import visitor_scope
 from tests.integration.erasure_content import DOOMED, doomed_row

@@ -9,11 +9,11 @@ from fencepost.conversations.domain.archives import BLOCK_MESSAGES, describe, pa
 from fencepost.conversations.domain.attachments import PLAIN, Attachment, AttachmentState
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Usage
 from fencepost.model.ports import Completion
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.queue.domain import Purpose
 from local.emulator import Emulator
 from tests.integration.retention_town import DAY, Town, dying

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from fencepost.identity import rows as keys
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.queue.domain import JobState
 from local.emulator import Emulator
 from tests.integration.retention_town import DAY, DAYS, Town, days_of, missing

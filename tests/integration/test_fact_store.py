@@ -8,8 +8,8 @@ from itertools import count
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import MAX_PINNED, WantedFact, rewritten
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore

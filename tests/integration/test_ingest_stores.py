@@ -9,24 +9,24 @@ from uuid import uuid4
 import pytest
 
 from fencepost.blobs.s3 import S3BlobStore
-from fencepost.documents.domain.chunking import Bounds, chunk
+from fencepost.documents import rows as corpus_keys
+from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.domain.documents import DocumentKind, DocumentState
 from fencepost.documents.dynamodb.documents import DynamoDbDocuments
 from fencepost.documents.readers.page_text import PageText
-from fencepost.documents.rows import keys as corpus_keys
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.documents.service.documents import DocumentChanges, DocumentService, NewDocument
 from fencepost.documents.service.ingest import IngestService, RemovalService
 from fencepost.documents.service.sitemaps import Sitemaps
 from fencepost.documents.service.sources import Sources
 from fencepost.documents.service.versions import Versions
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, authorize, own
+from fencepost.identity.domain.scope import Acl, Action, Audience, Member, Membership, OrgRole, authorize, own
 from fencepost.kernel.clock import utc_now
 from fencepost.queue.domain import Purpose
 from fencepost.retrieval.domain.search import Hit, Search
 from fencepost.retrieval.dynamodb import DynamoDbEmbeddingCache
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from fencepost.retrieval.service.embedding import CachedEmbedder
 from local.emulator import Emulator
 from tests.fakes.corpus import FakeJobQueue, operator

@@ -23,8 +23,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import JobState, Purpose
 from fencepost.queue.dynamodb import RECORDS_KEPT, DynamoDbJobStore
 from fencepost.queue.service import new_record
-from fencepost.queue.sqs.jobs import SqsJobQueue
-from fencepost.queue.sqs.retries import SqsRetryQueue
+from fencepost.queue.sqs import SqsJobQueue, SqsRetryQueue
 from local.emulator import Emulator
 from tests.conformance.jobs import is_busy
 from tests.conformance.samples import NOW, job_for, lease, visitor_scope

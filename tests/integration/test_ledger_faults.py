@@ -31,7 +31,7 @@ import sys, time
 from datetime import datetime
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.domain.ledger import Caps
-from fencepost.limits.domain.costs import MicroDollars
+from fencepost.limits.domain.prices import MicroDollars
 from fencepost.limits.service.block_leasing import LeasingLedger
 from tests.integration.tables import connect
 

@@ -13,8 +13,8 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.limits.domain.rates import Counter as Kind
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import Counter as Kind
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from local.emulator import Emulator
 from tests.fakes.answers import FakeKeys

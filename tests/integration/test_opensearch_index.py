@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.retrieval.indexes.opensearch import Cluster, Limits, OpenSearchIndex
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster, Limits
+from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex
 from tests.conformance.index import IndexConformance
 from tests.conformance.index_entries import DOCUMENTS, MODEL, Owner, Subject, chunks
 from tests.doubles import opensearch as opensearch_double

@@ -12,10 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fencepost.retrieval.domain.search import EmbeddingModel, IndexEntry, IndexUnavailable
-from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, Migration, Moved, OpenSearchIndex
 from fencepost.retrieval.indexes.opensearch import migration as migrations
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster, Generation, Limits
+from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex
 from fencepost.retrieval.indexes.opensearch.mapping import IndexPlan
+from fencepost.retrieval.indexes.opensearch.migration import Migration, Moved
 from fencepost.retrieval.indexes.opensearch.setup import Indices
 from tests.conformance.index_entries import DOCUMENTS, MESSAGES, MODEL, Owner, chunks, towards
 from tests.doubles import opensearch as opensearch_double

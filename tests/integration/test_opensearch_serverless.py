@@ -11,10 +11,11 @@ from typing import Literal
 
 import pytest
 
+from fencepost.retrieval.domain.ranking.terms import terms
 from fencepost.retrieval.domain.search import IndexHealth, IndexUnavailable
-from fencepost.retrieval.domain.terms import terms
-from fencepost.retrieval.indexes.opensearch import Cluster, Generation, Limits, OpenSearchIndex
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster, Generation, Limits
+from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex
 from local.processes import free_port
 from tests.conformance.index_entries import DOCUMENTS, MODEL, Owner, chunks, towards
 from tests.doubles import opensearch as opensearch_double

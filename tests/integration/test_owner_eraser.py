@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Scope
 from fencepost.queue import rows as queue_rows

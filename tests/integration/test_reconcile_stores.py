@@ -11,7 +11,7 @@ from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.jobs.domain.index_diff import DiffProgress, DiffStep
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
-from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
+from fencepost.memory.dynamodb.chunks import DynamoDbRememberedConversations
 from fencepost.queue.domain import Purpose, WorkLease
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from local.emulator import Emulator

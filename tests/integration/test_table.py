@@ -15,9 +15,8 @@ from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from fencepost.kernel.aws.calls import Usage
+from fencepost.kernel.aws.calls import RetryPolicy, Usage
 from fencepost.kernel.aws.expressions import all_of, any_of, size_of
-from fencepost.kernel.aws.retries import RetryPolicy
 from fencepost.kernel.aws.rows import AttributeFamily, Item, Row, attribute
 from fencepost.kernel.aws.table import Refused, Table
 from fencepost.kernel.aws.transactions import Cancelled

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.turns.domain.turns import LEASE
 from local.emulator import Emulator
 from tests.fakes.answers import Fault

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.access.callers import Callers
 from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
-from fencepost.conversations.rows.conversation_rows import conversation_item
-from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.conversations.rows.messages import MessageRows, conversation_item
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.endpoint import Endpoint
 from fencepost.http.routing import Router

@@ -16,8 +16,7 @@ import jwt
 from fencepost.access.callers import Callers
 from fencepost.access.ports import MemberTokens, TokenSubject
 from fencepost.access.routes import VisitorRoutes
-from fencepost.access.service.authorization import Authorizer
-from fencepost.access.service.visitors import VisitorService
+from fencepost.access.service import Authorizer, VisitorService
 from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
 from fencepost.conversations.domain.messages import (
     AnswerContext,
@@ -34,15 +33,14 @@ from fencepost.http.cors import SiteOrigins
 from fencepost.http.cursors import Cursors
 from fencepost.http.endpoint import Endpoint
 from fencepost.http.routing import Route, Router
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Action, Caller, Member, Scope, Visitor, authorize, own
-from fencepost.identity.domain.sites import Site
+from fencepost.identity.domain.sites import Site, parse_origin
 from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Usage
-from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.domain.requests import Counter, RateLimits
 from fencepost.limits.service.address_guard import AddressGuard
-from fencepost.model.domain.prompt import LayerUse, Role, Source
+from fencepost.model.domain import LayerUse, Role, Source
 from fencepost.observability.ports import RequestLog
 from fencepost.turns.domain.turns import fingerprint
 from fencepost.web.api import Api

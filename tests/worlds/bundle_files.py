@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fencepost.conversations.domain.messages import AnswerContext, Message, MessageStatus
-from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.sites import Fact
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.json_lines import to_line
 from fencepost.lifecycle.domain import bundles
@@ -27,8 +27,8 @@ from fencepost.lifecycle.domain.bundles import (
     BundleWriter,
     message_lines,
 )
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import LayerUse, Role
+from fencepost.memory.domain.summaries import Summary
+from fencepost.model.domain import LayerUse, Role
 
 KEY = b"k" * 32
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)

@@ -12,27 +12,26 @@ from math import inf
 from threading import Lock
 from typing import Any, NoReturn
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.ports import SiteDocuments
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.http.cors import AnyOrigin, ListedOrigins
 from fencepost.http.endpoint import Endpoint
-from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.sites import parse_origin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars, Usage
 from fencepost.kernel.ports import Keys
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.limits.domain.prices import price_of
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.ports import AddressLimiter, Ledger
 from fencepost.limits.service.address_guard import AddressGuard
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.model.ports import Completion, Model
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service import Billing, PaidModel
 from fencepost.observability.domain.events import AuditRecord, Event
 from fencepost.observability.ports import RequestLog
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import Section
 from fencepost.turns.domain.signatures import Policy
 from fencepost.turns.routes.stateless_chat import Chat, demo, post_only
 from fencepost.turns.service.prompt_builder import PromptBuilder

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind, DocumentOrigin, DocumentState
-from fencepost.identity.domain.acl import Acl
+from fencepost.identity.domain.scope import Acl
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from fencepost.conversations.domain.archives import MIN_ROWS
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.domain.summaries import Summary, SummaryLine
 from tests.worlds.storage import BOB, NOON, StorageWorld, scope_of
 
 ALICE = scope_of()

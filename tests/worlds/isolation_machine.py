@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
 
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Action, Member, Scope, authorize, own
-from fencepost.identity.domain.sites import LayerBudgets, Organisation, Site
+from fencepost.identity.domain.sites import Fact, FactState, LayerBudgets, Organisation, Site
 from fencepost.kernel.errors import FencepostError
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.model.ports import Completion
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.queue.domain import Job, Purpose
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 from tests.fakes.conversations import owned

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service import Authorizer
 from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus
 from fencepost.identity.domain.scope import Action, Membership, OrgRole, Scope, Visitor, authorize, own
 from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.identity.service import SiteService
 from fencepost.jobs.service.runner import JobHandler, JobRunner
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.memory.service.facts import FactProposals, FactService
 from fencepost.memory.service.summaries import SummaryService
 from fencepost.memory.service.titles import TitleService
-from fencepost.model.domain.prompt import Prompt, Role
+from fencepost.model.domain import Prompt, Role
 from fencepost.observability.domain.events import Event, JobEvent
 from fencepost.queue.domain import Job, Purpose
 from tests.fakes.answers import FakeKeys, FixedClock

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import Message
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.identity.domain.facts import Fact
-from fencepost.identity.domain.sites import LayerBudgets, Site
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import Prompt
-from fencepost.prompting.domain.section import Section
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.identity.domain.sites import Fact, LayerBudgets, Site
+from fencepost.memory.domain.summaries import Summary
+from fencepost.model.domain import Prompt
+from fencepost.prompting.domain.fence import Section
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
 from fencepost.turns.domain.assembly import Nonces, assemble
 from fencepost.turns.domain.prompt_inputs import PromptInputs, turn_inputs

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from fencepost.conversations.domain.messages import Conversation, Message, MessageStatus, OpenTurn
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.sites import Site
-from fencepost.memory.domain.summary import Summary, SummaryLine
-from fencepost.model.domain.prompt import Role
-from fencepost.prompting.domain.section import Section
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.identity.domain.sites import Fact, FactState, Site
+from fencepost.memory.domain.summaries import Summary, SummaryLine
+from fencepost.model.domain import Role
+from fencepost.prompting.domain.fence import Section
 from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

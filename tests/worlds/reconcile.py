@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from fencepost.blobs import domain as objects
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
+from fencepost.documents.domain.documents import SETTLES, ChunkRow, Document, DocumentState
 from fencepost.documents.domain.entries import entry_of, fingerprint
-from fencepost.documents.domain.ingestion import SETTLES
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.identity.service import SiteService

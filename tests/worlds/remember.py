@@ -17,7 +17,7 @@ from fencepost.kernel.errors import FencepostError
 from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, Span, chunks_of, entry_of, entry_plan
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import SLICE, RememberService
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.service import WORK_SECONDS
 from fencepost.retrieval.domain.search import IndexEntry

@@ -10,7 +10,7 @@ from itertools import batched
 
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
 from fencepost.conversations.service.attachments import AttachmentService
-from fencepost.conversations.service.transcripts import transcript
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
 from fencepost.identity.domain.sites import Retention, Site
 from fencepost.identity.service import SiteService
@@ -20,7 +20,7 @@ from fencepost.lifecycle.service.exports import ExportService
 from fencepost.lifecycle.service.imports import ImportService
 from fencepost.lifecycle.service.retention import RetentionService
 from fencepost.memory.service.message_entries import MessageEntries
-from fencepost.model.domain.prompt import LayerUse
+from fencepost.model.domain import LayerUse
 from fencepost.queue.domain import Job, Purpose
 from fencepost.turns.domain.turns import fingerprint
 from tests.fakes.answers import FakeKeys, FixedClock

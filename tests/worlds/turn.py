@@ -8,7 +8,7 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any, cast
 
-from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service import Authorizer
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import AnswerContext, Message, MessagePointer
 from fencepost.conversations.ports import ConversationStore
@@ -20,9 +20,8 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps
 from fencepost.limits.domain.prices import price_of
 from fencepost.limits.ports import Ledger
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
-from fencepost.observability.service.trace import Trace
+from fencepost.model.service import Billing, PaidModel
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
 from fencepost.turns.ports import TurnStore
 from fencepost.turns.service.answering import Answering

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fencepost.conversations.domain.messages import Message, MessageStatus
 from fencepost.limits.domain.ledger import DayBill
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 
 CALLS: tuple[str, ...] = (
     "turns.claim",

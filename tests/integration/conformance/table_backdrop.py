@@ -9,14 +9,14 @@ from datetime import datetime
 from fencepost.conversations.domain.attachments import PLAIN, Attachment, AttachmentState
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.conversation_rows import NEXT_SEQ, AnswerEntry, conversation_item, pointer_item
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import NEXT_SEQ, AnswerEntry, conversation_item, pointer_item
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Membership, Scope
+from fencepost.identity.domain.sites import Fact
 from fencepost.kernel.aws.legacy.rows import timestamp, to_item
-from fencepost.memory.domain.summary import Summary
-from fencepost.memory.rows import keys as memory_keys
+from fencepost.memory import rows as memory_keys
+from fencepost.memory.domain.summaries import Summary
 from tests.conformance.backdrop import Backdrop
 from tests.conformance.samples import NOW
 from tests.integration.conversation_tables import ConversationTables

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.dynamodb.directory import SECONDS, DynamoDbDirectory
 from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
-from fencepost.identity.dynamodb.seconds_cache import SECONDS
 from local.emulator import Emulator
 from tests.conformance.directory import DirectoryConformance, Refresh
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables

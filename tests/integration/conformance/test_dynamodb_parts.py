@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks, DynamoDbRememberedConversations
 from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
-from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
 from tests.conformance.parts import PartConformance

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from fencepost.retrieval.ports import Stored
 from local.directory import operator
 from tests.integration.isolation.memories import remembered

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from fencepost.queue.domain import Job, Purpose
-from fencepost.queue.sqs.jobs import message
+from fencepost.queue.sqs import message
 from tests.integration.isolation.memories import remembered
 from tests.integration.isolation.town import Somebody, Town
 from tests.worlds.api_client import waited_for

@@ -11,7 +11,7 @@ import pytest
 
 from fencepost.access.tokens.visitor_tokens import RENEWABLE
 from fencepost.identity.domain.scope import Visitor
-from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.domain.requests import Counter, RateLimits
 from tests.worlds.api import PAGE, ApiWorld
 from tests.worlds.chat import JSON_TYPE, Reply
 

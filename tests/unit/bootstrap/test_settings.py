@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.identity.domain.origins import Origin
-from fencepost.identity.domain.sites import CONTEXT_TOKENS
+from fencepost.identity.domain.sites import CONTEXT_TOKENS, Origin
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.rates import Counter, RateLimits
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.limits.domain.requests import Counter, RateLimits
+from fencepost.model.domain import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 from fencepost.settings import InvalidSettings, Settings, load_settings
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 

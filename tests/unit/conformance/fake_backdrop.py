@@ -14,10 +14,10 @@ from fencepost.conversations.domain.messages import (
     MessageStatus,
     OpenTurn,
 )
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Membership, OrgRole, Scope
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import Role
+from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.memory.domain.summaries import Summary
+from fencepost.model.domain import Role
 from tests.conformance.backdrop import Backdrop
 from tests.conformance.samples import NOW
 from tests.fakes.conversations import Owned, Shelf, owned

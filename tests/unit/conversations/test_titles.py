@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.conversations.domain.titles import MAX_CHARACTERS, title_of
+from fencepost.conversations.domain.messages import MAX_CHARACTERS, title_of
 
 
 @pytest.mark.parametrize(

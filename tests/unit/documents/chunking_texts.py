@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.chunking import Bounds
+from fencepost.documents.domain.chunking.bounds import Bounds
 from fencepost.documents.domain.documents import Chunk
 
 SMALL = Bounds(least=8, aim=24, most=40, whole=120, overlap=10)

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.ports import ArchivedDocument
 from fencepost.documents.service.llms_full_cache import LlmsFullCache
 from fencepost.kernel.errors import DocumentsUnreachable, FencepostError, UnreachableReason
 from fencepost.kernel.ports import RawDocument, Validators
 from fencepost.observability.domain.events import DocumentsEvent, Event
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import Section
 
 SITE = "https://docs.example"
 URL = "https://docs.example/llms-full.txt"

@@ -6,8 +6,10 @@ import itertools
 
 import pytest
 
-from fencepost.documents.domain.chunking import Bounds, chunk, spoken
-from fencepost.documents.domain.chunking.sentences import WINDOW_CHARACTERS, sentences
+from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.chunks import chunk
+from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.units import WINDOW_CHARACTERS, sentences
 from fencepost.documents.domain.documents import Chunk
 from tests.unit.documents.chunking_texts import SMALL, count, joined, paragraphs, tokens
 

@@ -9,9 +9,10 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.chunking import chunk, spoken
-from fencepost.documents.domain.chunking.outline import MAX_SECTIONS, ROOMY_CHARACTERS
-from fencepost.documents.domain.chunking.sentences import LONGEST_GRAPHEME, lines, sentences, slices
+from fencepost.documents.domain.chunking.blocks import MAX_SECTIONS, ROOMY_CHARACTERS
+from fencepost.documents.domain.chunking.chunks import chunk
+from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.units import LONGEST_GRAPHEME, lines, sentences, slices
 from tests.unit.documents.chunking_texts import SMALL, count, joined, markdown, paragraphs, tokens
 from tests.worlds.thoroughness import examples, some
 

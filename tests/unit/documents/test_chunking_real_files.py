@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from fencepost.documents.domain.chunking import Bounds, chunk
-from fencepost.documents.domain.chunking.sentences import lines
+from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.chunks import chunk
+from fencepost.documents.domain.chunking.units import lines
 from fencepost.documents.domain.documents import Chunk
 from fencepost.retrieval.local_embedder import LocalEmbedder
 from tests.unit.documents.chunking_texts import count, joined, tokens

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.scope import Acl, Audience, OrgRole
 from fencepost.queue.domain import Purpose
 from tests.worlds.documents import DOCUMENTS, REQUESTS, TEXT, DocumentsWorld
 

@@ -9,8 +9,7 @@ import pytest
 from fencepost.documents.domain.documents import DocumentOrigin, DocumentState
 from fencepost.documents.routes import DocumentRoutes
 from fencepost.http.cursors import Cursors
-from fencepost.identity.domain.acl import Audience
-from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.scope import Audience, OrgRole
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import Job, Purpose
 from tests.worlds.api import ApiWorld

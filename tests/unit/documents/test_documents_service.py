@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.ports import ArchivedDocument
 from fencepost.documents.service.llms_full_cache import FRESH_FOR, RETRY_AFTER, LlmsFullCache, document_url
 from fencepost.kernel.errors import ErrorCode, UnreachableReason

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.sqlite import FullTextRanker
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import Section
 
 
 def documents(*texts: str, name: str = "hash") -> DocumentSet:

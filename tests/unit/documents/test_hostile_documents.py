@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.kernel.text.normal import fold, visible
-from fencepost.model.domain.prompt import Prompt, Source
+from fencepost.identity.domain.scope import Acl, Audience
+from fencepost.kernel.text import fold, visible
+from fencepost.model.domain import Prompt, Source
 from fencepost.prompting.domain.citations import resolve
 from fencepost.prompting.domain.fence import TAG
 from fencepost.retrieval.domain.search import Passage, Recalled

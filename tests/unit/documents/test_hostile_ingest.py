@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.documents.domain.chunking import chunk
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.domain.documents import DocumentOrigin
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.documents.service.versions import Versions
-from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import Acl, Audience
 from fencepost.retrieval.domain.search import Hit, Passage, Recalled
 from tests.unit.documents.chunking_texts import SMALL, count
 from tests.unit.documents.test_hostile_documents import FORGED, assert_fenced, payloads

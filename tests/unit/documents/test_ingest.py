@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.documents.domain.documents import DocumentState
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import OrgRole
+from fencepost.identity.domain.scope import Acl, Audience, OrgRole
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import Purpose, WorkLease
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexUnavailable, Search

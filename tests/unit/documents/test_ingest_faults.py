@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.documents.domain.documents import DocumentOrigin, DocumentState
-from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import Acl, Audience
 from fencepost.kernel.errors import FencepostError
 from fencepost.queue.domain import Purpose
 from fencepost.queue.service import WORK_SECONDS

@@ -10,7 +10,7 @@ from fencepost.jobs.handlers.consumer import read_job
 from fencepost.jobs.service.runner import action_of
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import Job, Purpose
-from fencepost.queue.sqs.jobs import message
+from fencepost.queue.sqs import message
 from tests.worlds.corpus import CorpusWorld
 from tests.worlds.jobs import JobsWorld
 

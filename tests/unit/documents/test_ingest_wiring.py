@@ -11,7 +11,7 @@ from fencepost.bootstrap.stores import stores
 from fencepost.documents.service.sources import Sources
 from fencepost.kernel.errors import DocumentsUnreachable
 from fencepost.kernel.ports import Validators
-from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 from fencepost.settings import load_settings
 from tests.fakes.corpus import FakeJobQueue
 from tests.worlds.chat import FakeEvents

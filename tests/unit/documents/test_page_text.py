@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.documents.domain.chunking import chunk
-from fencepost.documents.domain.documents import DocumentKind
-from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES
+from fencepost.documents.domain.chunking.chunks import chunk
+from fencepost.documents.domain.documents import MAX_DOCUMENT_BYTES, DocumentKind
 from fencepost.documents.readers import page_text
 from fencepost.documents.readers.page_text import MAX_HTML_BYTES, PageText, ReadableText, kind_of, readable
 from fencepost.kernel.errors import ErrorCode, FencepostError

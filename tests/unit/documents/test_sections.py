@@ -11,10 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.domain.pages import MAX_PAGES, ROOMY_LINES
-from fencepost.documents.domain.sections import MAX_SECTION_BYTES, split_document
-from fencepost.prompting.domain.section import Section
+from fencepost.documents.domain.sections import MAX_SECTION_BYTES, DocumentSet, split_document
+from fencepost.prompting.domain.fence import Section
 from tests.worlds.thoroughness import some
 
 SITE = "https://docs.example/"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.http.strict_json import MAX_BODY_BYTES, MAX_DEPTH, read_object
+from fencepost.http.body import MAX_BODY_BYTES, MAX_DEPTH, read_object
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 JSON = st.recursive(

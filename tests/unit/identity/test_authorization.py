@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service import Authorizer
 from fencepost.identity.domain.scope import Action, Denied, Member, Membership, OrgRole, Resource, Visitor, own
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import AuthorizationEvent

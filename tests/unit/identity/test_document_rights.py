@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.identity.domain.acl import Acl, Audience, grants_of
-from fencepost.identity.domain.scope import Caller, Member, Membership, Operator, OrgRole, Visitor
+from fencepost.identity.domain.scope import (
+    Acl,
+    Audience,
+    Caller,
+    Member,
+    Membership,
+    Operator,
+    OrgRole,
+    Visitor,
+    grants_of,
+)
 
 READABLE = {
     "on docs": (Acl(), "docs"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.identity.domain.origins import parse_origin
+from fencepost.identity.domain.sites import parse_origin
 
 
 @pytest.mark.parametrize(

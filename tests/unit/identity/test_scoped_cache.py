@@ -6,8 +6,8 @@ from threading import Barrier, Thread
 
 import pytest
 
+from fencepost.access.domain import CacheKey, ScopedCache
 from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, authorize, own
-from fencepost.identity.domain.scoped_cache import CacheKey, ScopedCache
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)

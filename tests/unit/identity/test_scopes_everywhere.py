@@ -93,6 +93,7 @@ def test_the_ports_of_somebodys_data_are_known() -> None:
         "DirectoryAdmin",
         "EmbeddingCache",
         "Eraser",
+        "Hydrator",
         "ImportStore",
         "JobStore",
         "MemoryStore",

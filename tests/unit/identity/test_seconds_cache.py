@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.identity.dynamodb.seconds_cache import MAX_COPIES, SECONDS, SecondsCache
+from fencepost.identity.dynamodb.directory import MAX_COPIES, SECONDS, SecondsCache
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from fencepost.jobs.handlers.consumer import JobQueueConsumer
 from fencepost.jobs.handlers.relay import Relay
 from fencepost.jobs.service.runner import JobRunner
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.observability.domain.events import BatchEvent, JobEvent
 from fencepost.queue.domain import ATTEMPTS, Job, JobState, Purpose, WorkLease, retry_delay
 from fencepost.queue.service import WORK_SECONDS, new_record
-from fencepost.queue.sqs.jobs import message
+from fencepost.queue.sqs import message
 from local import template
 from tests.fakes.memory import FakeQueue, FakeRetries
 from tests.worlds.jobs import ROOMY, FakeEvents, JobsWorld, notes_of, scope_of

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.documents.domain.documents import Document, DocumentState
-from fencepost.documents.domain.ingestion import STUCK_AFTER
+from fencepost.documents.domain.documents import STUCK_AFTER, Document, DocumentState
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleFailed
 from fencepost.jobs.service import due_work as due_documents

@@ -23,7 +23,7 @@ from fencepost.memory.domain.chunk_rows import BACK
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.service import new_record
-from fencepost.queue.sqs.jobs import message
+from fencepost.queue.sqs import message
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ODD = Visitor("acme", "docs", "v#1/ü own#x")

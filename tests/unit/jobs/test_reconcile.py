@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.conversations.domain.messages import MessageStatus
-from fencepost.documents.domain.documents import DocumentState
-from fencepost.documents.domain.ingestion import SETTLES
+from fencepost.documents.domain.documents import SETTLES, DocumentState
 from fencepost.jobs.domain.index_diff import Finding
 from fencepost.kernel.errors import FencepostError
 from fencepost.queue.domain import OPERATOR, Purpose
@@ -141,7 +140,7 @@ def calls_until_a_new_entry() -> int:
 
 def test_what_is_being_built_is_its_builders(world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry between whose writing and its row's somebody looks has no row: what would remove it finds the lease."""
-    monkeypatch.setattr("fencepost.documents.domain.ingestion.SETTLES", timedelta())
+    monkeypatch.setattr("fencepost.documents.domain.documents.SETTLES", timedelta())
     seen = list[FOUND]()
 
     def look() -> None:

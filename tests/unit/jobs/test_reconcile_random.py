@@ -9,9 +9,8 @@ from random import Random
 
 import pytest
 
-from fencepost.documents.domain.documents import DocumentState
-from fencepost.documents.domain.ingestion import STUCK_AFTER
-from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.documents.domain.documents import STUCK_AFTER, DocumentState
+from fencepost.identity.domain.scope import Acl, Audience
 from fencepost.kernel.errors import FencepostError
 from fencepost.retrieval.domain.search import IndexEntry
 from tests.fakes.reconcile import ORGS, RandomFaults

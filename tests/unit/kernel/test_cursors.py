@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fencepost.kernel.cursors import read_cursor, write_cursor
 from fencepost.kernel.errors import FencepostError
+from fencepost.kernel.paging import read_cursor, write_cursor
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 LIST = ("acme", "visitor:ann", "messages", "c1", "asc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.kernel.hkdf import hkdf_sha256
+from fencepost.kernel.aws.secrets import hkdf_sha256
 
 VECTORS = [
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.kernel.text.languages import language_of
+from fencepost.kernel.text import language_of
 
 
 @pytest.mark.parametrize(

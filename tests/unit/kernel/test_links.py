@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.kernel.text.links import is_web_address, page_address, plain_text, site_base, web_address
+from fencepost.kernel.links import is_web_address, page_address, plain_text, site_base, web_address
 
 BASE = "https://site.example/docs/"
 

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
-from fencepost.conversations.rows.conversation_rows import AnswerEntry
-from fencepost.identity.domain.facts import Fact
+from fencepost.conversations.rows.messages import AnswerEntry
 from fencepost.identity.domain.scope import Membership
-from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.domain.sites import Fact, Organisation, Site
 from fencepost.kernel.aws.legacy.rows import from_item, timestamp, to_item
 from fencepost.kernel.money import Usage
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.queue.domain import JobRecord
 
 STORED = (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fencepost.kernel.text.normal import fold, normalise, squeeze, visible
+from fencepost.kernel.text import fold, normalise, squeeze, visible
 
 CODE_POINTS = st.integers(0, 0x10FFFF).map(chr)
 ODD = st.sampled_from(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.conversations.domain.messages import Message
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.json_lines import to_line
 from fencepost.kernel.money import Usage
@@ -28,8 +28,8 @@ from fencepost.lifecycle.domain.bundles import (
     BundledContext,
     message_lines,
 )
-from fencepost.memory.domain.summary import Summary, SummaryLine
-from fencepost.model.domain.prompt import Source
+from fencepost.memory.domain.summaries import Summary, SummaryLine
+from fencepost.model.domain import Source
 from fencepost.turns.domain.turns import fingerprint
 from tests.worlds.bundle_files import (
     A1,

@@ -14,6 +14,8 @@ from fencepost.identity.service import SiteService
 from fencepost.lifecycle.routes.carry import CarryRoutes
 from fencepost.lifecycle.service.carry import CarryService
 from fencepost.memory.domain.summaries import (
+    Summary,
+    SummaryLine,
     carried_part,
     content_hash,
     kept_lines,
@@ -21,7 +23,6 @@ from fencepost.memory.domain.summaries import (
     still_holds,
     summary_prompt,
 )
-from fencepost.memory.domain.summary import Summary, SummaryLine
 from tests.fakes.carrying import FakeCarryStore
 from tests.fakes.conversations import owned
 from tests.fakes.memory import FakeMemory

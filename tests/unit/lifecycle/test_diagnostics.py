@@ -13,7 +13,7 @@ from fencepost.identity.domain.scope import OrgRole
 from fencepost.kernel.errors import ErrorCode
 from fencepost.lifecycle.routes.diagnostics import DiagnosticsRoutes
 from fencepost.lifecycle.service.diagnostics import DiagnosticsService
-from fencepost.model.domain.prompt import LayerUse
+from fencepost.model.domain import LayerUse
 from fencepost.observability.domain.events import DiagnosisEvent
 from tests.fakes.conversations import owned
 from tests.fakes.diagnoses import FakeDiagnoses

@@ -11,7 +11,7 @@ from fencepost.blobs.domain import BIG_BYTES
 from fencepost.conversations.domain.messages import Message
 from fencepost.identity.domain.sites import Organisation, Retention
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.queue.domain import JobState
 from tests.fakes.answers import Fault
 from tests.fakes.conversations import owned

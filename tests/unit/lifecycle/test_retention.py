@@ -12,7 +12,7 @@ from fencepost.conversations.domain.archives import BLOCK_MESSAGES, MIN_ROWS
 from fencepost.conversations.domain.messages import Message, MessageStatus, OpenTurn
 from fencepost.jobs.domain.outbox import job_after_expiry
 from fencepost.kernel.errors import FencepostError
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from tests.fakes.answers import Fault
 from tests.fakes.conversations import owned
 from tests.worlds.archive_scenes import ALICE, LONG, archived

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.limits.domain.addresses import canonical, client_address, viewer_address
+from fencepost.limits.domain.requests import canonical, client_address, viewer_address
 
 ipv4 = st.ip_addresses(v=4)
 # Addresses that are no IPv4 host in disguise: the documentation prefix.

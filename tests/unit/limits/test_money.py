@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.kernel.money import Usage
-from fencepost.limits.domain.costs import cost, worst_case
-from fencepost.limits.domain.prices import PRICES, Price
+from fencepost.limits.domain.prices import PRICES, Price, cost, worst_case
 
 tokens = st.integers(0, 2_000_000)
 usages = st.builds(Usage, tokens, tokens, tokens, tokens)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.kernel.money import Usage
-from fencepost.limits.domain.costs import cost, worst_case
-from fencepost.limits.domain.prices import PRICES, Price, price_of
+from fencepost.limits.domain.prices import PRICES, Price, cost, price_of, worst_case
 
 
 @pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Membership, OrgRole
-from fencepost.identity.domain.sites import LayerBudgets, Organisation
+from fencepost.identity.domain.sites import LayerBudgets, Organisation, parse_origin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.web.admin.service import Administration
 from local import member, site

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from fencepost.retrieval.domain.search import IndexUnavailable
-from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex
+from fencepost.retrieval.indexes.opensearch.cluster import Cluster
+from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex
 from fencepost.settings import Settings, load_settings
 from local import deployment, migrate_index
 from local.migrate_index import VISIBLE_SECONDS, cluster_of, converter, migrate, passage

@@ -8,10 +8,9 @@ import anthropic
 import pytest
 from anthropic.types import TextBlockParam
 
-from fencepost.model.domain.prompt import Source
+from fencepost.model.domain import Source
 from fencepost.prompting.domain.citations import resolve
-from fencepost.prompting.domain.fence import fence, fenced
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import Section, fence, fenced
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 from local.provider import create_app
 from tests.doubles.servers import serve

@@ -7,7 +7,7 @@ import pytest
 
 from fencepost.identity.domain.scope import Action, Visitor, authorize, own
 from fencepost.kernel.aws.secrets import SecretKeys
-from fencepost.observability.service.pseudonyms import pseudonyms, subject
+from fencepost.observability.service import pseudonyms, subject
 from local.pseudonym import main, pseudonym
 from local.trouble import Trouble
 

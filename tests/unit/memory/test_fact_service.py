@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.sites import FactPolicy
+from fencepost.identity.domain.sites import Fact, FactPolicy, FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import WantedFact, fact_tokens
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.queue.domain import Purpose
 from tests.worlds.jobs import VISITOR, JobsWorld, scope_of, shown, text_of
 

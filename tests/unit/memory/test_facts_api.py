@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.identity.service import SiteService
 from fencepost.memory.domain.facts import MAX_CHARACTERS, MAX_PINNED, fact_tokens, pinned_by_site
 from fencepost.memory.routes import FactRoutes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import (
     MAX_PINNED,

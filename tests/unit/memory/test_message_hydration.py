@@ -10,7 +10,7 @@ import pytest
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.identity.domain.scope import Scope
 from fencepost.retrieval.domain.search import Hit, Passage, Search
-from fencepost.retrieval.service.hydration import Hydrated
+from fencepost.retrieval.ports import Hydrated
 from tests.fakes.conversations import owned
 from tests.fakes.index import FakeIndex
 from tests.fakes.memories import Diary, message, part

@@ -9,7 +9,7 @@ from threading import Barrier, Event
 import pytest
 
 from fencepost.conversations.domain.messages import MessageStatus
-from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.documents.service.indexing import DocumentRows
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize
 from fencepost.jobs.service.orphans import OrphanRemoval
 from fencepost.jobs.service.runner import action_of

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.conversations.domain.messages import Message, MessageStatus
-from fencepost.documents.domain.chunking import Bounds
+from fencepost.documents.domain.chunking.bounds import Bounds
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, chunks_of, entry_plan, spans
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.retrieval.domain.ranking.fields import REACH
 from tests.worlds.remember import paragraphs, parts
 from tests.worlds.thoroughness import examples

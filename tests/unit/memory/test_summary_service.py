@@ -10,10 +10,9 @@ import pytest
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.kernel.errors import FencepostError
-from fencepost.memory.domain.summaries import INPUT_TOKENS, PROMPT_VERSION, content_hash, settled
-from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.domain.summaries import INPUT_TOKENS, PROMPT_VERSION, Summary, SummaryLine, content_hash, settled
 from fencepost.memory.service.summaries import MAX_STEPS
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.queue.domain import Purpose
 from tests.fakes.answers import Fault
 from tests.worlds.jobs import JobsWorld, exchange, notes_of, scope_of, shown, summary_of, text_of

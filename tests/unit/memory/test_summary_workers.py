@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 from fencepost.queue.domain import WorkLease
 from tests.worlds.jobs import JobsWorld, notes_of, scope_of, summary_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.model.anthropic.claude import Claude
-from fencepost.model.domain.errors import ModelError
-from fencepost.model.domain.prompt import Prompt, PromptBlock, PromptTurn, Role
+from fencepost.model.domain import ModelError, Prompt, PromptBlock, PromptTurn, Role
 from tests.fakes.answers import FakeKeys
 
 FENCE = '<untrusted-context nonce="0123456789abcdef" source="doc:guide/install#1">{}</untrusted-context>'

@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import Message, MessageStatus
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.identity.domain.facts import Fact
-from fencepost.identity.domain.sites import LayerBudgets
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.identity.domain.sites import Fact, LayerBudgets
 from fencepost.kernel.errors import FencepostError
 from fencepost.memory.domain.excerpts import FACT_FENCE_TOKENS
 from fencepost.memory.domain.facts import WantedFact, owners_room, pinned_by_site, rewritten
-from fencepost.model.domain.prompt import Prompt, Role
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
-from fencepost.prompting.domain.section import Section
+from fencepost.model.domain import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, Prompt, Role, count_tokens
+from fencepost.prompting.domain.fence import Section
 from fencepost.retrieval.domain.search import Passage, Recalled
 from fencepost.turns.domain.assembly import most_tokens
-from fencepost.turns.domain.excerpts import NOTICE
-from fencepost.turns.domain.prompt_inputs import PromptInputs
+from fencepost.turns.domain.prompt_inputs import NOTICE, PromptInputs
 from fencepost.turns.domain.system_prompt import SYSTEM_PROMPT
 from tests.unit.turns.test_stack_passages import memory, passage
 from tests.worlds.budgets import Budgets

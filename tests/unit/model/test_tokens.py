@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.model.domain import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
 
 SAMPLES = (
     "Fencepost caps the bill.",

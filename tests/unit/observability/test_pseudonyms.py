@@ -18,7 +18,7 @@ from fencepost.identity.domain.scope import (
     own,
 )
 from fencepost.observability.domain.pseudonyms import Pseudonyms, is_public
-from fencepost.observability.service.pseudonyms import pseudonyms, subject, subject_of
+from fencepost.observability.service import pseudonyms, subject, subject_of
 from tests.fakes.answers import FakeKeys
 
 NAMES = pseudonyms(FakeKeys())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.model.domain.prompt import Source
+from fencepost.model.domain import Source
 from fencepost.prompting.domain.citations import resolve, without_markers
 
 FACT = Source("fact:f1", "Likes tea", "")

@@ -13,8 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.prompting.domain.fence import HARMLESS_TAG, TAG, attribute, derive_nonce, fenced, neutralise_fence_tags
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import (
+    HARMLESS_TAG,
+    TAG,
+    Section,
+    attribute,
+    derive_nonce,
+    fenced,
+    neutralise_fence_tags,
+)
 
 DATA = Path(os.environ.get("FENCEPOST_DATA", "../shared/data"))
 NONCE = "0123456789abcdef0123456789abcdef"

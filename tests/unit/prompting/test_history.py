@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.conversations.domain.messages import Message, MessageStatus
-from fencepost.conversations.domain.question import Turn
-from fencepost.model.domain.prompt import Role
+from fencepost.conversations.domain.messages import Message, MessageStatus, Turn
+from fencepost.model.domain import Role
 from fencepost.prompting.domain.history import Exchange, client_exchanges, is_blank, newest, stored_exchanges, window
 
 USER, ASSISTANT = Role.USER, Role.ASSISTANT

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.prompting.domain.sourced_lines import MAX_LINE_CHARACTERS, SourcedLine, sourced_lines
+from fencepost.prompting.domain.citations import MAX_LINE_CHARACTERS, SourcedLine, sourced_lines
 
 MESSAGES = {1: "q1", 2: "q1.1", 3: "q3"}
 FACTS = {1: "f1"}

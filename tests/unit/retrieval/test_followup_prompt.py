@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 
 from fencepost.limits.domain.prices import price_of
 from fencepost.model.anthropic.claude import Claude
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service import Billing, PaidModel
 from fencepost.prompting.domain.fence import TAG
 from fencepost.prompting.domain.history import Exchange
-from fencepost.retrieval.domain.followup_prompt import (
-    EXCHANGES,
-    LONGEST,
-    MESSAGE_CHARACTERS,
-    followup_prompt,
-    rewritten,
-)
+from fencepost.retrieval.domain.followups import EXCHANGES, LONGEST, MESSAGE_CHARACTERS, followup_prompt, rewritten
 from fencepost.retrieval.service.rewriting import Rewriting
 from fencepost.turns.routes.turns import TurnRoutes
 from fencepost.turns.service.turn_retrieval import TurnRetrieval

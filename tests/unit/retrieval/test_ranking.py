@@ -10,21 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.retrieval.domain.ranking import (
-    FLOOR,
+from fencepost.retrieval.domain.ranking.fusion import (
+    LONG,
     Lists,
     Profile,
     Ranked,
     Weights,
-    chance,
-    collapsed,
-    diversified,
     key_of,
+    nearness,
     rank,
-    relevant,
+    shared_wording,
 )
-from fencepost.retrieval.domain.ranking.nearness import LONG, nearness
-from fencepost.retrieval.domain.ranking.phrases import shared_wording
+from fencepost.retrieval.domain.ranking.selection import FLOOR, chance, collapsed, diversified, relevant
 from fencepost.retrieval.domain.search import Hit
 
 E5 = "multilingual-e5-small-q4/384"

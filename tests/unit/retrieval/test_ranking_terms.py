@@ -15,11 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.documents.domain.documents import Chunk
-from fencepost.documents.domain.fields import address_words, document_fields
-from fencepost.retrieval.domain.ranking.analysis import STOP_WORDS, analysed, asked
+from fencepost.documents.domain.entries import address_words, document_fields
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields, speaker_of
-from fencepost.retrieval.domain.ranking.porter import stem
-from fencepost.retrieval.domain.terms import terms
+from fencepost.retrieval.domain.ranking.terms import STOP_WORDS, analysed, asked, stem, terms
 
 SAMPLE = Path(__file__).with_name("porter_stems.txt")
 DOCUMENTS = sorted((Path(os.environ.get("FENCEPOST_DATA", "../shared/data")) / "docs").glob("*.txt"))

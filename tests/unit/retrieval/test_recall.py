@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from fencepost.documents.domain.documents import Document, DocumentState
-from fencepost.identity.domain.acl import Acl, Audience
+from fencepost.identity.domain.scope import Acl, Audience
 from fencepost.queue.domain import Purpose
 from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT
 from fencepost.retrieval.domain.search import Passage

@@ -9,7 +9,7 @@ import pytest
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
-from fencepost.retrieval.domain.ranking.calibration import FLOOR
+from fencepost.retrieval.domain.ranking.selection import FLOOR
 from fencepost.settings import load_settings
 from fencepost.turns.service.turn_retrieval import WANTED, TurnRetrieval
 from tests.fakes.answers import FakeKeys

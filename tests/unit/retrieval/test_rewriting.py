@@ -9,18 +9,15 @@ import pytest
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars, Usage
-from fencepost.limits.domain.costs import cost, worst_case
 from fencepost.limits.domain.ledger import DayBill
-from fencepost.limits.domain.prices import price_of
+from fencepost.limits.domain.prices import cost, price_of, worst_case
 from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
-from fencepost.model.domain.deadlines import LATEST_START_SECONDS
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import LATEST_START_SECONDS, ModelError
 from fencepost.model.ports import Completion
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service import Billing, PaidModel
 from fencepost.observability.domain.events import LedgerEvent
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.retrieval.domain.search import Vector
 from fencepost.retrieval.service.rewriting import DEADLINE_SECONDS, Rewriting
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest

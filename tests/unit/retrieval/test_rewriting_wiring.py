@@ -11,12 +11,11 @@ from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.recalling import turn_recall
 from fencepost.bootstrap.stores import stores
 from fencepost.conversations.domain.attachments import AttachedText
-from fencepost.documents.domain.document_set import NO_DOCUMENTS, DocumentSet
+from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
 from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.costs import worst_case
-from fencepost.limits.domain.prices import price_of
+from fencepost.limits.domain.prices import price_of, worst_case
 from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.settings import load_settings

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.conversations.domain.question import Question, Turn
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.conversations.domain.messages import Question, Turn
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.prompt import Prompt, Role
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, count_tokens
-from fencepost.prompting.domain.section import Section
+from fencepost.model.domain import BLOCK_TOKENS, REQUEST_TOKENS, TURN_TOKENS, Prompt, Role, count_tokens
+from fencepost.prompting.domain.fence import Section
 from fencepost.turns.domain.assembly import Nonces, Rank, assemble
-from fencepost.turns.domain.excerpts import MAX_RETRIEVED_SECTIONS
-from fencepost.turns.domain.prompt_inputs import stateless_inputs
+from fencepost.turns.domain.prompt_inputs import MAX_RETRIEVED_SECTIONS, stateless_inputs
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, SYSTEM_PROMPT, UNVERIFIED_MARK
 from tests.worlds.budgets import Budgets
 

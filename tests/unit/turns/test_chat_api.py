@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.http.strict_json import MAX_BODY_BYTES
+from fencepost.http.body import MAX_BODY_BYTES
 from fencepost.kernel.money import Usage
 from fencepost.model.ports import Completion
 from fencepost.observability.domain.events import RequestEvent

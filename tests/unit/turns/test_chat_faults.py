@@ -11,9 +11,8 @@ import pytest
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars, Usage
-from fencepost.limits.domain.costs import cost
-from fencepost.limits.domain.prices import price_of
-from fencepost.model.domain.errors import ModelError
+from fencepost.limits.domain.prices import cost, price_of
+from fencepost.model.domain import ModelError
 from fencepost.model.ports import Completion
 from fencepost.observability.domain.events import AuditRecord, Event, RequestEvent
 from tests.fakes.answers import FakeKeys, FakeLedger, FakeLimiter

@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 
 from fencepost.http.proxy import Request
+from fencepost.kernel.clock import Window
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.kernel.windows import Window
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.observability.domain.events import AddressGuardEvent, AdmissionEvent
 from tests.fakes.answers import FakeKeys, FakeLedger, FakeLimiter
 from tests.worlds.chat import JSON_TYPE, World

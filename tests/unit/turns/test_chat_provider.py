@@ -7,16 +7,16 @@ import time
 
 import pytest
 
-from fencepost.conversations.domain.question import Question
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.conversations.domain.messages import Question
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from fencepost.model.ports import Completion
-from fencepost.model.service.completion import LEAST_MODEL_SECONDS, TURN_SECONDS
+from fencepost.model.service import LEAST_MODEL_SECONDS, TURN_SECONDS
 from fencepost.observability.domain.events import LedgerEvent, RequestEvent
-from fencepost.observability.service.trace import Trace
-from fencepost.prompting.domain.section import Section
+from fencepost.observability.service import Trace
+from fencepost.prompting.domain.fence import Section
 from fencepost.turns.domain.signatures import Policy
 from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
 from tests.fakes.answers import FakeKeys, FakeLedger

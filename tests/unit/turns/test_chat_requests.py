@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.http.body import MAX_BODY_BYTES
 from fencepost.http.errors import ERRORS
-from fencepost.http.strict_json import MAX_BODY_BYTES
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import (
     MAX_HISTORY_CHARACTERS,

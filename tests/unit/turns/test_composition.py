@@ -9,14 +9,14 @@ import pytest
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import Message
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.sqlite import FullTextRanker
 from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Usage
 from fencepost.model.anthropic.claude import Claude
-from fencepost.model.domain.prompt import Prompt
-from fencepost.prompting.domain.section import Section
+from fencepost.model.domain import Prompt
+from fencepost.prompting.domain.fence import Section
 from fencepost.turns.domain.turns import TurnMaterial
 from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
 from tests.doubles.stand_in import StandIn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.kernel.errors import ErrorCode
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from tests.worlds.chat import NOON, fails
 from tests.worlds.talk import QUESTION, Talk
 

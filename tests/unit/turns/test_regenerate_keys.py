@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.conversations.domain.messages import MessageStatus
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.turns import LEASE, TurnAnswer
 from tests.fakes.answers import Fault
 from tests.worlds.turn import ANN, Killed, Process, TurnWorld

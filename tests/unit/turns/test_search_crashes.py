@@ -10,8 +10,7 @@ from fencepost.kernel.money import MicroDollars, Usage
 from fencepost.limits.domain.prices import price_of
 from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.model.ports import Completion
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service import Billing, PaidModel
 from fencepost.retrieval.service.retriever import Retriever
 from fencepost.retrieval.service.rewriting import Rewriting
 from fencepost.turns.domain.turns import TurnAnswer

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fencepost.conversations.domain.question import Turn
+from fencepost.conversations.domain.messages import Turn
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.turns.domain.signatures import apply_policy, sign, verified
 from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
 

@@ -10,15 +10,13 @@ import pytest
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import MessageStatus
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.identity.domain.facts import FactState
-from fencepost.identity.domain.sites import CONTEXT_TOKENS, LayerBudgets
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.identity.domain.sites import CONTEXT_TOKENS, FactState, LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.excerpts import facts_hash, summary_hash
 from fencepost.memory.domain.facts import pinned_by_site
-from fencepost.model.domain.prompt import Prompt
-from fencepost.turns.domain.excerpts import NOTICE
-from fencepost.turns.domain.prompt_inputs import PromptInputs
+from fencepost.model.domain import Prompt
+from fencepost.turns.domain.prompt_inputs import NOTICE, PromptInputs
 from fencepost.turns.domain.system_prompt import NO_SECTIONS, STORED_TURNS, SYSTEM_PROMPT
 from tests.worlds.budgets import Budgets
 from tests.worlds.layered_prompts import BUDGETS, ORDER, breakpoints, fences, named, shown, texts, tokens, turn

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.documents.domain.document_set import NO_DOCUMENTS
-from fencepost.model.domain.prompt import Prompt
+from fencepost.documents.domain.sections import NO_DOCUMENTS
+from fencepost.model.domain import Prompt
 from fencepost.retrieval.domain.search import Passage, Recalled
-from fencepost.turns.domain.excerpts import MAX_RETRIEVED_SECTIONS, NOTICE
+from fencepost.turns.domain.prompt_inputs import MAX_RETRIEVED_SECTIONS, NOTICE
 from fencepost.turns.domain.system_prompt import NO_SECTIONS
 from tests.worlds.layered_prompts import BUDGETS, ORDER, fences, named, shown, texts, tokens, turn
 from tests.worlds.prompts import LIBRARY, said

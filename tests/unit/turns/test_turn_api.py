@@ -10,9 +10,9 @@ import pytest
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.memory.domain.facts import pinned_by_site
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from fencepost.observability.domain.events import AuthorizationEvent, LeaseEvent, RequestEvent
 from tests.fakes.turns import FakeTurns
 from tests.worlds.chat import NOON, fails

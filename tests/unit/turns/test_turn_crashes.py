@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from tests.fakes.answers import Fault
 from tests.worlds.chat import fails
 from tests.worlds.thoroughness import examples

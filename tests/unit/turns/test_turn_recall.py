@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import Member, Membership, OrgRole
+from fencepost.identity.domain.scope import Acl, Audience, Member, Membership, OrgRole
 from fencepost.kernel.money import Usage
 from fencepost.model.ports import Completion
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.system_prompt import NO_SECTIONS
 from fencepost.turns.domain.turns import TurnRequest
 from fencepost.turns.service.turn_retrieval import TurnRetrieval

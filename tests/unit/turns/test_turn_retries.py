@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode
-from fencepost.model.domain.deadlines import LATEST_START_SECONDS
+from fencepost.model.domain import LATEST_START_SECONDS
 from fencepost.turns.domain.turns import JOIN_SECONDS, LEASE, Claim, ClaimRefused, fingerprint
 from tests.fakes.conversations import owned
 from tests.worlds.turn import Killed, Process, TurnWorld

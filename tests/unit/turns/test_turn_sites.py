@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.identity.domain.sites import Organisation, Retention
 from fencepost.kernel.errors import ErrorCode
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from tests.worlds.chat import fails
 from tests.worlds.turn import ANN, TurnWorld
 from tests.worlds.turn_scenes import QUESTION, member, refused

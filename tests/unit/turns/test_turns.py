@@ -9,12 +9,12 @@ from datetime import datetime
 import pytest
 
 from fencepost.conversations.domain.messages import AnswerContext, MessageStatus
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.identity.domain.scope import Denied
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.model.ports import Completion
 from fencepost.observability.domain.events import AuthorizationEvent, LeaseEvent, LedgerEvent
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, TurnAnswer, TurnRequest
 from tests.fakes.conversations import owned
 from tests.worlds.chat import SMALL_SITE, FakeDocuments

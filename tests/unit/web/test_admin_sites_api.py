@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.identity.domain.facts import FactState
-from fencepost.identity.domain.sites import Organisation
+from fencepost.identity.domain.sites import FactState, Organisation
 from fencepost.memory.domain.facts import MAX_PINNED, MAX_SITE_SUPERSEDED
 from tests.worlds.admin import ORGANISATION, SITES, ask, world
 

@@ -9,7 +9,7 @@ import pytest
 from fencepost.http.proxy import Response
 from fencepost.http.routing import Call, Route
 from fencepost.identity.domain.scope import Visitor
-from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.domain.requests import Counter, RateLimits
 from fencepost.observability.domain.events import AuthorizationEvent, RequestEvent
 from tests.worlds.api import ANN, DEPLOYMENT, PAGE, ApiWorld
 from tests.worlds.chat import API, JSON_TYPE, Reply

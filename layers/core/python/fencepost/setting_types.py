@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from fencepost.identity.domain.origins import Origin, parse_origin
-from fencepost.kernel.text.links import is_plain_address
+from fencepost.identity.domain.sites import Origin, parse_origin
+from fencepost.kernel.links import is_plain_address
 from fencepost.limits.domain.prices import price_of
 
 _DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")

@@ -22,7 +22,7 @@ from fencepost.identity.domain.sites import (
     SummaryTokens,
 )
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.domain.requests import Counter, RateLimits
 from fencepost.setting_types import DIGITS, Dollars, Flag, Origins, PricedModel, Url, Whole
 
 if TYPE_CHECKING:

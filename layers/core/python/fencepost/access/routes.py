@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from fencepost.access.callers import Callers
 from fencepost.access.schemas import VisitorBody, VisitorRequest
-from fencepost.access.service.visitors import VisitorService
+from fencepost.access.service import VisitorService
 from fencepost.http.body import read_body
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.proxy import Response, json_response

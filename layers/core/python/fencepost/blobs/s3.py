@@ -11,8 +11,8 @@ from fencepost.blobs import domain as blobs_domain
 from fencepost.blobs.domain import is_passing, is_uploaded
 from fencepost.blobs.ports import BlobStore, UploadForm
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.errors import aws_errors
 from fencepost.kernel.aws.s3 import blob_client
+from fencepost.kernel.aws.session import aws_errors
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:

@@ -19,16 +19,14 @@ from fencepost.kernel.clock import utc_now
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import MicroDollars
 from fencepost.kernel.ports import Keys
-from fencepost.limits.domain.costs import worst_case
-from fencepost.limits.domain.prices import PRICES, price_of
+from fencepost.limits.domain.prices import PRICES, price_of, worst_case
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.ports import Ledger
 from fencepost.limits.service.block_leasing import BlockLeasingLedger
 from fencepost.limits.service.headroom import HeadroomLedger
 from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.model.anthropic.claude import Claude
-from fencepost.model.service.billing import Billing
-from fencepost.model.service.completion import PaidModel
+from fencepost.model.service import Billing, PaidModel
 from fencepost.observability.ports import Events
 from fencepost.screening.domain import compile_patterns
 from fencepost.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from fencepost.access.routes import VisitorRoutes
-from fencepost.access.service.visitors import VisitorService
+from fencepost.access.service import VisitorService
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.documents import document_routes
 from fencepost.bootstrap.erasing import erase_routes
@@ -32,7 +32,7 @@ from fencepost.memory.service.facts import FactService
 from fencepost.observability.dynamodb import DynamoDbAuditTrail
 from fencepost.observability.ports import Events
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.settings import Settings, load_settings
 from fencepost.turns.routes.turns import TurnRoutes
 from fencepost.web.admin.routes import AdminRoutes

@@ -9,7 +9,8 @@ from datetime import timedelta
 from fencepost.bootstrap.recalling import stray_handlers
 from fencepost.bootstrap.retrieval import cached_embedder, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.documents.domain.chunking import Bounds, chunk
+from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.fetching.pinned_http import Network, Timeouts
 from fencepost.documents.fetching.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
 from fencepost.documents.readers.page_text import PageText
@@ -25,7 +26,7 @@ from fencepost.kernel.clock import utc_now
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.ports import JobQueue
-from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs import SqsJobQueue
 from fencepost.retrieval.ports import VectorIndex
 from fencepost.retrieval.service.embedding import CachedEmbedder
 from fencepost.settings import Settings

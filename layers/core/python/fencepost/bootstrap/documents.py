@@ -12,7 +12,7 @@ from fencepost.http.cursors import Cursors
 from fencepost.http.routing import Route
 from fencepost.kernel.clock import utc_now
 from fencepost.queue.ports import JobQueue
-from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs import SqsJobQueue
 from fencepost.settings import Settings
 
 

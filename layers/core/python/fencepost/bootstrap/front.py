@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fencepost.access.callers import Callers
 from fencepost.access.ports import VisitorTokens
-from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service import Authorizer
 from fencepost.bootstrap import identity
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.routing import Route, Router

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from fencepost.access.service.authorization import Authorizer
+from fencepost.access.service import Authorizer
 from fencepost.bootstrap.answers import answers
 from fencepost.bootstrap.corpus import document_handlers
 from fencepost.bootstrap.erasing import erase_handlers, erase_service
@@ -23,11 +23,11 @@ from fencepost.kernel.ports import Keys
 from fencepost.memory.service.facts import FactProposals
 from fencepost.memory.service.summaries import SummaryService
 from fencepost.memory.service.titles import TitleService
-from fencepost.model.service.background_calls import paid
+from fencepost.model.service import paid
 from fencepost.observability.ports import RequestLog
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.queue.domain import Purpose
-from fencepost.queue.sqs.retries import SqsRetryQueue
+from fencepost.queue.sqs import SqsRetryQueue
 from fencepost.settings import Settings, load_settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost.bootstrap.answers import Answers
 from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import Stores
-from fencepost.documents.service.document_rows import DocumentRows
+from fencepost.documents.service.indexing import DocumentRows
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.jobs.service.orphans import OrphanQueue, OrphanRemoval
 from fencepost.jobs.service.runner import JobHandler
@@ -13,8 +13,8 @@ from fencepost.kernel.clock import utc_now
 from fencepost.kernel.concurrency import start_concurrently
 from fencepost.memory.service.passages import MessagePassages
 from fencepost.queue.domain import Purpose
-from fencepost.queue.sqs.jobs import SqsJobQueue
-from fencepost.retrieval.domain.ranking.calibration import FLOOR, chance
+from fencepost.queue.sqs import SqsJobQueue
+from fencepost.retrieval.domain.ranking.selection import FLOOR, chance
 from fencepost.retrieval.local_embedder import LocalEmbedder
 from fencepost.retrieval.ports import VectorIndex
 from fencepost.retrieval.service.retriever import Retriever

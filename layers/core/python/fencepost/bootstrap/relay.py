@@ -11,7 +11,7 @@ from fencepost.jobs.handlers.batches import BatchHandler, idle
 from fencepost.jobs.handlers.relay import Relay
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.queue.domain import Job, Purpose
-from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs import SqsJobQueue
 from fencepost.settings import load_settings
 
 

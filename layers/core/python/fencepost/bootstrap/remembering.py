@@ -14,7 +14,7 @@ from fencepost.memory.domain.message_chunks import spans
 from fencepost.memory.service.message_entries import MessageEntries
 from fencepost.memory.service.remember import RememberService
 from fencepost.queue.domain import Purpose
-from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs import SqsJobQueue
 from fencepost.settings import Settings
 
 

@@ -18,10 +18,11 @@ def index_of(settings: Settings) -> VectorIndex | None:
     if settings.index == "none":
         return None
     if settings.index == "embedded":
-        from fencepost.retrieval.indexes.embedded import EmbeddedIndex
+        from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex
 
         return EmbeddedIndex(settings.index_path)
-    from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex
+    from fencepost.retrieval.indexes.opensearch.cluster import Cluster
+    from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex
 
     region = os.environ.get("AWS_REGION", "")
     cluster = Cluster(endpoint=settings.opensearch_endpoint, generation=settings.index, region=region)

@@ -15,7 +15,7 @@ from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.queue.ports import JobQueue
-from fencepost.queue.sqs.jobs import SqsJobQueue
+from fencepost.queue.sqs import SqsJobQueue
 from fencepost.retrieval.ports import VectorIndex
 from fencepost.settings import Settings, load_settings
 

@@ -11,9 +11,9 @@ from fencepost.blobs.s3 import S3BlobStore
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.ports import AttachmentStore, ConversationStore
+from fencepost.documents import rows as corpus_keys
 from fencepost.documents.dynamodb.documents import DynamoDbDocuments
 from fencepost.documents.ports import DocumentStore
-from fencepost.documents.rows import keys as corpus_keys
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.ports import ReconcileStore
 from fencepost.kernel.clock import utc_now
@@ -23,10 +23,9 @@ from fencepost.lifecycle.dynamodb.diagnoses import DynamoDbDiagnoses
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.lifecycle.dynamodb.imports import DynamoDbImports
 from fencepost.lifecycle.ports import ArchiveStore, CarryStore, DiagnosisStore, Eraser, ImportStore
-from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks
+from fencepost.memory.dynamodb.chunks import DynamoDbMessageChunks, DynamoDbRememberedConversations
 from fencepost.memory.dynamodb.memory import DynamoDbMemoryStore
 from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
-from fencepost.memory.dynamodb.remembered import DynamoDbRememberedConversations
 from fencepost.memory.ports import MemoryStore, MessageChunkStore, MessageHits, RememberedConversations
 from fencepost.observability.ports import Events
 from fencepost.queue.dynamodb import DynamoDbJobStore

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentKind
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import Page
 from fencepost.kernel.ports import RawDocument
-from fencepost.prompting.domain.section import Section
+from fencepost.prompting.domain.fence import Section
 from fencepost.queue.domain import WorkLease
 
 
@@ -95,7 +95,7 @@ class DueDocumentStore(Protocol):
     """Which documents wait for work, of all organisations: ids alone, for whoever then acts in each one's scope."""
 
     def due(self, now: datetime, limit: int) -> tuple[tuple[str, str], ...]:
-        """Return organisation and document of what is due (`fencepost.documents.domain.ingestion.due_at`), the
+        """Return organisation and document of what is due (`fencepost.documents.domain.documents.due_at`), the
         oldest first.
 
         Raises:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fencepost.documents.ports import ArchivedDocument
-from fencepost.kernel.aws.errors import aws_errors
+from fencepost.kernel.aws.session import aws_errors
 from fencepost.kernel.ports import RawDocument, Validators
 from fencepost.observability.domain.events import ArchiveFault, DocumentsEvent
 from fencepost.observability.ports import Events

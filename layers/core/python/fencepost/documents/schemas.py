@@ -9,22 +9,24 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from fencepost.blobs.ports import UploadForm
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
-from fencepost.documents.domain.ingestion import (
+from fencepost.documents.domain.documents import (
     MAX_DOCUMENT_BYTES,
     MAX_REFRESH_HOURS,
     MAX_TITLE_CHARACTERS,
     MAX_USERS,
+    Document,
+    DocumentKind,
+    DocumentOrigin,
+    DocumentState,
     origin_at,
 )
 from fencepost.documents.service.documents import UPLOAD_KINDS, DocumentChanges, NewDocument
 from fencepost.http.body import AdminBody, Query
 from fencepost.http.schemas import DEFAULT_PAGE, Cursor, Limit, Sent, UploadBody, Whole, upload_body
-from fencepost.identity.domain.acl import Acl, Audience
-from fencepost.identity.domain.scope import ORG_ID, OrgRole
+from fencepost.identity.domain.scope import ORG_ID, Acl, Audience, OrgRole
 from fencepost.kernel.errors import ErrorCode
-from fencepost.kernel.text.links import MAX_ADDRESS_CHARACTERS, is_web_address
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.links import MAX_ADDRESS_CHARACTERS, is_web_address
+from fencepost.kernel.text import normalise
 
 _LANGUAGE = r"^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4})?$"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from threading import Lock
 
-from fencepost.documents.domain.document_set import DocumentSet
-from fencepost.prompting.domain.section import Section
-from fencepost.retrieval.domain.terms import terms
+from fencepost.documents.domain.sections import DocumentSet
+from fencepost.prompting.domain.fence import Section
+from fencepost.retrieval.domain.ranking.terms import terms
 
 TITLE_WEIGHT = 2.0
 """How much a word in a title counts against the same word in the text."""

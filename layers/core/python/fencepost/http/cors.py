@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from fencepost.http.proxy import Headers, Request, ResponseOutcome
-from fencepost.identity.domain.origins import Origin, parse_origin
+from fencepost.identity.domain.sites import Origin, parse_origin
 from fencepost.kernel.errors import ErrorCode
 
 _EXPOSED: Headers = MappingProxyType({"Access-Control-Expose-Headers": "Retry-After, X-Request-Id"})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.cursors import read_cursor, write_cursor
+from fencepost.kernel.paging import read_cursor, write_cursor
 from fencepost.kernel.ports import Keys
 
 _PURPOSE = "cursor"

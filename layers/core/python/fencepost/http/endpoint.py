@@ -19,7 +19,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.observability.domain.events import AuditRecord
 from fencepost.observability.ports import AuditTrail, RequestLog
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 
 type EndpointRoute = Callable[[Request, Trace], Response]
 type Handler = Callable[[Mapping[str, Any], object], ProxyResponse]

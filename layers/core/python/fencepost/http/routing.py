@@ -13,7 +13,7 @@ from fencepost.http.errors import MethodNotAllowed
 from fencepost.http.proxy import Request, Response
 from fencepost.identity.domain.scope import Action, Caller, Resource, Scope, authorize, own
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 
 
 @dataclass(frozen=True, slots=True)

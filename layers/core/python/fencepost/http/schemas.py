@@ -14,9 +14,9 @@ from pydantic.alias_generators import to_camel
 
 from fencepost.blobs.ports import UploadForm
 from fencepost.http.body import digits
-from fencepost.kernel.cursors import MAX_CURSOR_CHARACTERS
 from fencepost.kernel.errors import ErrorCode
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.paging import MAX_CURSOR_CHARACTERS
+from fencepost.kernel.text import normalise
 
 
 def shown(text: str) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fencepost.identity.domain.origins import Origin
 from fencepost.identity.domain.scope import Membership, Scope
-from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.domain.sites import Organisation, Origin, Site
 
 
 class Directory(Protocol):

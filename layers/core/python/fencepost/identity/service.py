@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fencepost.identity.domain.origins import Origin
 from fencepost.identity.domain.scope import Caller, Visitor
-from fencepost.identity.domain.sites import Organisation, Site
+from fencepost.identity.domain.sites import Organisation, Origin, Site
 from fencepost.identity.ports import Directory
 from fencepost.kernel.errors import ErrorCode, FencepostError
 

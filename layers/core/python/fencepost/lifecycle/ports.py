@@ -14,7 +14,7 @@ from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.scope import Scope
 from fencepost.lifecycle.domain.bundle_check import AskedQuestion
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.queue.domain import Job
 
 MOST_WRITTEN: Final = 50

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.domain.ledger import BlockLease, BlockSettlement, Reservation
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 
 
 class AddressLimiter(Protocol):
@@ -17,7 +17,7 @@ class AddressLimiter(Protocol):
         """Count the request.
 
         Args:
-            address: the canonical form made by `fencepost.limits.domain.addresses.canonical`.
+            address: the canonical form made by `fencepost.limits.domain.requests.canonical`.
 
         Raises:
             FencepostError: `rate_limited_minute` or `rate_limited_day` with `retry_after`, and nothing is counted;

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Protocol
 
 from fencepost.conversations.domain.messages import Conversation, Message
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.paging import Page
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.queue.domain import Job
 
 

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from fencepost.http.body import read_body, read_query
 from fencepost.http.proxy import Response, json_response
 from fencepost.http.routing import Call, Route
-from fencepost.identity.domain.facts import FactState
 from fencepost.identity.domain.scope import Action, Caller, Scope
+from fencepost.identity.domain.sites import FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.memory.domain.facts import WantedFact
 from fencepost.memory.schemas import (

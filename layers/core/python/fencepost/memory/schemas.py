@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from fencepost.http.body import Body, Query
 from fencepost.http.schemas import Sent
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.kernel.text.normal import normalise
+from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.kernel.text import normalise
 from fencepost.memory.domain.facts import MAX_CHARACTERS, MAX_PINNED
 from fencepost.prompting.domain.history import is_blank
 

@@ -7,7 +7,7 @@ from math import inf
 from typing import Protocol
 
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.prompt import Prompt
+from fencepost.model.domain import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,6 @@ class Model(Protocol):
 
         Raises:
             ModelError: with the code to answer, and the usage where the provider's charge is known
-                (`fencepost.model.domain.errors`).
+                (`fencepost.model.domain`).
         """
         ...

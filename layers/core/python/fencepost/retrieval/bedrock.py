@@ -17,8 +17,8 @@ from functools import cache
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, Literal, override
 
-from fencepost.kernel.aws.errors import aws_errors
-from fencepost.model.domain.token_counts import count_tokens
+from fencepost.kernel.aws.session import aws_errors
+from fencepost.model.domain import count_tokens
 from fencepost.retrieval.domain.search import EmbedderUnavailable, EmbeddingModel, Vector
 from fencepost.retrieval.ports import Embedder
 
@@ -163,7 +163,7 @@ class BedrockEmbedder(Embedder):
 
     @override
     def count(self, text: str) -> int:
-        """Neither model tells: it is the bound of `fencepost.model.domain.token_counts`."""
+        """Neither model tells: it is the bound of `fencepost.model.domain`."""
         return count_tokens(text)
 
     def _embed(self, texts: Sequence[str], use: Use, until: float) -> tuple[Vector, ...]:

@@ -15,9 +15,9 @@ from fencepost.identity.domain.scope import Action, Caller, DenialReason, Denied
 from fencepost.identity.service import SiteService
 from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.limits.domain.addresses import client_address
+from fencepost.limits.domain.requests import client_address
 from fencepost.limits.service.address_guard import AddressGuard
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 
 _WORD = re.compile(r"[!-~]{1,255}")
 """What an id may be made of: subjects of OpenID tokens are visible ASCII of this length at most, ours are shorter."""

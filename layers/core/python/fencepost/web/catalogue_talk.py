@@ -8,8 +8,7 @@ from fencepost.access.schemas import VisitorBody, VisitorRequest
 from fencepost.conversations.schemas import conversations as said
 from fencepost.http.operations import ANSWERING, Operation, created, ok
 from fencepost.kernel.errors import ErrorCode
-from fencepost.lifecycle.schemas.carry import ApproveRequest, CarryRequest, SummaryBody
-from fencepost.lifecycle.schemas.erase import ReceiptBody
+from fencepost.lifecycle.schemas.storage import ApproveRequest, CarryRequest, ReceiptBody, SummaryBody
 from fencepost.memory import schemas as facts
 from fencepost.turns.schemas.stateless_chat import ChatRequest, ChatResponse
 from fencepost.turns.schemas.turns import TurnAnswerBody, TurnBody

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.prompt import LayerUse, Role, Source
+from fencepost.model.domain import LayerUse, Role, Source
 
 
 class MessageStatus(StrEnum):
@@ -148,3 +150,82 @@ def answer_id(message_id: str, revision: int) -> str:
 def revision_of(answer: Message) -> int:
     """Return which of its question's answers a message is, counted from 1."""
     return int(answer.id.rpartition(".")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One entry of a history. `signature` is what we returned with an assistant turn, if the client kept it."""
+
+    role: Role
+    content: str
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A validated request: the message, trimmed, and what was said before, oldest first."""
+
+    message: str
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a visitor gets: Markdown, its sources in order of citation, and a signature over the turn chain."""
+
+    response: str
+    sources: tuple[Source, ...]
+    signature: str
+
+
+MAX_CHARACTERS = 60
+"""Unicode code points of a title that we make."""
+
+_ELLIPSIS = "…"
+# Marks, joiners and selectors belong to the character before them, and what follows a joiner belongs to it as well.
+_JOINERS = frozenset("\u200c\u200d")
+_MARKUP = re.compile(r"(?m)^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)|[`*]+")
+# A cut within the last third of the room is at a word's end if there is one there; else in the word, as in scripts
+# that write no spaces.
+_LEAST_SHARE = 2 / 3
+
+
+def title_of(message: str) -> str:
+    """Return the message's beginning on one line, without Markdown's signs, at most `MAX_CHARACTERS` long.
+
+    A longer one is cut at the end of a word where its script has words, never within a character that a reader sees,
+    and ends with `…`. A message of signs alone is its own title.
+    """
+    line = " ".join(_MARKUP.sub(" ", message).split()) or " ".join(message.split())
+    if len(line) <= MAX_CHARACTERS:
+        return line
+    room = MAX_CHARACTERS - len(_ELLIPSIS)
+    return line[: _cut(line, room)].rstrip(" ,;:、。，；：-–—") + _ELLIPSIS
+
+
+def _cut(line: str, room: int) -> int:
+    word = line.rfind(" ", 0, room + 1)
+    if word >= room * _LEAST_SHARE:
+        return word
+    return next((end for end in range(room, 0, -1) if not _is_joined(line, end)), room)
+
+
+def _is_joined(line: str, position: int) -> bool:
+    """Tell whether a reader sees one character on both sides of this position."""
+    before, after = line[position - 1], line[position]
+    return (
+        before in _JOINERS
+        or after in _JOINERS
+        or unicodedata.category(after) in ("Mn", "Mc", "Me")
+        or _is_modifier(after)
+        or (_is_flag(before) and _is_flag(after))
+    )
+
+
+def _is_modifier(character: str) -> bool:
+    """Skin tones, and the tags of sub-national flags."""
+    return "\U0001f3fb" <= character <= "\U0001f3ff" or "\U000e0020" <= character <= "\U000e007f"
+
+
+def _is_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

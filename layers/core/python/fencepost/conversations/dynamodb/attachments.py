@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, override
 from fencepost.blobs.domain import PASSING_DAYS
 from fencepost.conversations.domain.attachments import Attachment
 from fencepost.conversations.ports import AttachmentStore
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.message_rows import expiring
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import expiring
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.client import OneTable, Refused, store_errors, update
 from fencepost.kernel.aws.legacy.reading import EXPIRES_AT

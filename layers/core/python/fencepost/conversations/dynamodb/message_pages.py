@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, cast
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import is_kept
 from fencepost.conversations.domain.messages import Message, Rating
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.conversations.rows.archived import ArchivedMessages
-from fencepost.conversations.rows.conversation_rows import open_question, read_conversation
-from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.conversations.rows.messages import MessageRows, open_question, read_conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.client import ClientFactory, Item

@@ -19,7 +19,7 @@ from fencepost.conversations.domain.attachments import (
 from fencepost.http.body import Body
 from fencepost.http.schemas import Sent, UploadBody, upload_body
 from fencepost.kernel.errors import ErrorCode
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.text import normalise
 from fencepost.queue.domain import JobRecord
 
 

@@ -12,8 +12,8 @@ from fencepost.conversations.domain.messages import AnswerContext, Conversation,
 from fencepost.http.body import Body, Query
 from fencepost.http.schemas import DEFAULT_PAGE, Cursor, Limit, Sent
 from fencepost.kernel.money import Usage
-from fencepost.kernel.text.normal import normalise
-from fencepost.model.domain.prompt import LayerName, Role, Source
+from fencepost.kernel.text import normalise
+from fencepost.model.domain import LayerName, Role, Source
 
 MAX_TITLE_CHARACTERS = 200
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import MarkdownLine
+from fencepost.kernel.links import plain_text
+from fencepost.kernel.markdown import MarkdownLine
 
 MAX_PAGES = 5_000
 """Up to so many, each page of a file is one; beyond, those shorter than `ROOMY_LINES` are joined with the next."""

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from fencepost.documents.domain.document_set import DocumentSet
 from fencepost.documents.domain.pages import Mark, SitePage, find_pages
-from fencepost.kernel.text.links import page_address, site_base, web_address
-from fencepost.kernel.text.markdown import MarkdownLine, scan
-from fencepost.prompting.domain.section import Section
+from fencepost.kernel.links import page_address, site_base, web_address
+from fencepost.kernel.markdown import MarkdownLine, scan
+from fencepost.prompting.domain.fence import Section
 
 MAX_SECTION_BYTES = 4_000
 """UTF-8 bytes of a section. Bytes bound tokens, and languages that need more of them say more in each character."""
@@ -202,3 +202,15 @@ def _unique(name: str, names: Counter[str]) -> str:
         candidate = f"{name}-{names[name]}"
     names[candidate] = 1
     return candidate
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSet:
+    """All sections of a site at one moment. `content_hash` is the SHA-256 hex digest of the raw file."""
+
+    sections: tuple[Section, ...]
+    content_hash: str
+
+
+NO_DOCUMENTS: Final = DocumentSet((), hashlib.sha256().hexdigest())
+"""What answers draw on where there is no documentation: the set of an empty file."""

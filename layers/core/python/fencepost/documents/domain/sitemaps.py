@@ -8,7 +8,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from fencepost.kernel.text.links import is_web_address
+from fencepost.kernel.links import is_web_address
 
 MAX_PAGES: Final = 500
 """Of one document: each page is a document of its own."""

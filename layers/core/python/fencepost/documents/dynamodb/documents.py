@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast, override
 
+from fencepost.documents import rows as keys
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.ports import ChunkVersionPlace, DocumentStore, DueDocumentStore
-from fencepost.documents.rows import keys
-from fencepost.documents.rows.documents import (
+from fencepost.documents.rows import (
     DIGEST,
     chunk_item,
     digest,

@@ -9,7 +9,7 @@ from fencepost.conversations.ports import TextExtractor
 from fencepost.documents.readers import pdf_worker
 from fencepost.documents.readers.bounded_child import ChildFailed, ChildTooLarge, read_in_child
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.text import normalise
 
 SECONDS = 30.0
 """For a whole PDF. Hundreds of pages take a few."""

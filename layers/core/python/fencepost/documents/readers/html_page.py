@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from fencepost.documents.readers.markdown_writer import MarkdownWriter
-from fencepost.kernel.text.links import plain_text
+from fencepost.kernel.links import plain_text
 
 _UNSEEN: Final = (
     frozenset({"head", "script", "style", "template", "noscript", "svg", "math", "canvas", "iframe", "object", "embed"})

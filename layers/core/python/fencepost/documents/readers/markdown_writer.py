@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Final
 
-from fencepost.kernel.text.normal import legible
+from fencepost.kernel.text import legible
 
 _HEADINGS: Final = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
 _LISTS: Final = frozenset({"ol", "ul"})

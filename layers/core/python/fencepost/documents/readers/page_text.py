@@ -7,16 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import Final, override
 
-from fencepost.documents.domain.documents import DocumentKind
-from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES, MAX_TEXT_CHARACTERS
+from fencepost.documents.domain.documents import MAX_DOCUMENT_BYTES, MAX_TEXT_CHARACTERS, DocumentKind
 from fencepost.documents.ports import DocumentReader, Readable
 from fencepost.documents.readers import html_worker, pdf_worker
 from fencepost.documents.readers.bounded_child import ChildFailed, ChildTooLarge, read_in_child
 from fencepost.documents.readers.text_body import codec_of
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import MarkdownLine, scan
-from fencepost.kernel.text.normal import legible, normalise
+from fencepost.kernel.links import plain_text
+from fencepost.kernel.markdown import MarkdownLine, scan
+from fencepost.kernel.text import legible, normalise
 
 MAX_HTML_BYTES: Final = 5_000_000
 """Of a page. Larger ones are made by machines for machines."""

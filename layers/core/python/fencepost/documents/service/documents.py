@@ -11,12 +11,16 @@ from typing import Final
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore, UploadForm
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
-from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES
+from fencepost.documents.domain.documents import (
+    MAX_DOCUMENT_BYTES,
+    Document,
+    DocumentKind,
+    DocumentOrigin,
+    DocumentState,
+)
 from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import document_job
-from fencepost.identity.domain.acl import Acl
-from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.scope import Acl, Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.paging import Page

@@ -19,9 +19,9 @@ from fencepost.documents.service.version_build import ReportProgress
 from fencepost.documents.service.versions import Versions, hash_of
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.links import plain_text
 from fencepost.kernel.ports import Clock
-from fencepost.kernel.text.languages import language_of
-from fencepost.kernel.text.links import plain_text
+from fencepost.kernel.text import language_of
 from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.ports import JobQueue
 from fencepost.retrieval.service.index_errors import PermanentError, index_errors

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from urllib.parse import urlsplit
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.ports import ArchivedDocument, DocumentArchive
 from fencepost.kernel.errors import DocumentsUnreachable, ErrorCode, FencepostError
 from fencepost.kernel.ports import DocumentFetcher, RawDocument, Validators

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
-from fencepost.documents.domain.fields import heading
+from fencepost.documents.domain.entries import heading
 from fencepost.documents.ports import DocumentStore
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.text.links import plain_text, safe_url
+from fencepost.kernel.links import plain_text, safe_url
 from fencepost.retrieval.domain.ranking.fusion import FusionKey, key_of
 from fencepost.retrieval.domain.search import Hit, Passage
-from fencepost.retrieval.service.hydration import Hydrated
+from fencepost.retrieval.ports import Hydrated
 
 SHORT_ID = 8
 """Hexadecimal digits of a chunk's id in a citation; more where two would be the same."""

@@ -7,8 +7,13 @@ from types import MappingProxyType
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin
-from fencepost.documents.domain.ingestion import MAX_DOCUMENT_BYTES, MAX_TEXT_CHARACTERS
+from fencepost.documents.domain.documents import (
+    MAX_DOCUMENT_BYTES,
+    MAX_TEXT_CHARACTERS,
+    Document,
+    DocumentKind,
+    DocumentOrigin,
+)
 from fencepost.documents.domain.sitemaps import MAX_PAGES, MAX_SITEMAPS, is_index, locations
 from fencepost.documents.ports import DocumentReader, Readable
 from fencepost.identity.domain.scope import Scope

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, batched
 from typing import Final
 
-from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentOrigin
-from fencepost.documents.domain.ingestion import ChunkAction, chunk_action
+from fencepost.documents.domain.documents import Chunk, ChunkAction, ChunkRow, Document, DocumentOrigin, chunk_action
 from fencepost.documents.domain.sections import split_document
 from fencepost.documents.ports import ChunkVersionPlace
-from fencepost.documents.service.document_rows import DocumentRows
-from fencepost.documents.service.indexing import Indexing
+from fencepost.documents.service.indexing import DocumentRows, Indexing
 from fencepost.identity.domain.scope import Scope
 
 type ReportProgress = Callable[[int, int], None]

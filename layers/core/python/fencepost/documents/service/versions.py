@@ -20,13 +20,11 @@ from dataclasses import dataclass, replace
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.documents.domain.documents import Chunk, Document
+from fencepost.documents.domain.documents import Chunk, Document, is_left_over, is_settled
 from fencepost.documents.domain.entries import fingerprint
-from fencepost.documents.domain.ingestion import is_left_over, is_settled
 from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed
-from fencepost.documents.service.document_rows import DocumentRows
-from fencepost.documents.service.indexing import Indexing
+from fencepost.documents.service.indexing import DocumentRows, Indexing
 from fencepost.documents.service.version_build import ReportProgress, VersionBuild
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.ports import Clock

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.origins import Origin
 from fencepost.kernel.money import Caps
 
 SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -127,3 +128,72 @@ class Organisation:
     default_site: str = ""
     allows_carry: bool = False
     version: int = 0
+
+
+class FactState(StrEnum):
+    """Only `PINNED` facts go into a prompt. A `SUPERSEDED` one is kept, and is never presented as current."""
+
+    PINNED = "pinned"
+    PROPOSED = "proposed"
+    SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One sentence to be kept in mind.
+
+    Attributes:
+        pinned_by: who vouches for it; `job` is a proposal that a setting trusts.
+        provenance: ids of the messages that it was drawn from; empty where a person wrote it.
+        superseded_by: id of the fact that took its place, where one did.
+    """
+
+    id: str
+    text: str
+    state: FactState
+    pinned_by: Literal["owner", "site", "job"]
+    created_at: datetime
+    provenance: tuple[str, ...] = ()
+    superseded_by: str | None = None
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A (scheme, host, port) triple; equal triples are the same origin."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Serialise it as browsers do: without the scheme's default port."""
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
+
+def parse_origin(text: str) -> Origin:
+    """Parse a serialised origin such as `https://shop.example:8443`.
+
+    Hosts fold to lower case, and the scheme's default port equals none; a trailing dot stays, since to a browser
+    `a.example.` is another host than `a.example`.
+
+    Raises:
+        ValueError: for anything else than scheme, host and optional port, `null` and `*` among it.
+    """
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueError("not an origin") from None
+    host = parts.netloc.rsplit(":", 1)[0] if port is not None else parts.netloc
+    if (
+        parts.scheme not in _DEFAULT_PORTS
+        or not _HOST.fullmatch(host.lower())
+        or text.lower() != f"{parts.scheme}://{parts.netloc}".lower()
+    ):
+        raise ValueError("not an origin")
+    return Origin(parts.scheme, host.lower(), port if port is not None else _DEFAULT_PORTS[parts.scheme])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fencepost.conversations.rows.conversation_rows import read_conversation
+from fencepost.conversations.rows.messages import read_conversation
 from fencepost.identity import rows as keys
 from fencepost.jobs.domain.outbox import job_after_expiry, jobs_after
 from fencepost.kernel.aws.legacy.rows import from_item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import override
 
-from fencepost.documents.rows import keys
+from fencepost.documents import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.jobs.ports import ReconcileStore

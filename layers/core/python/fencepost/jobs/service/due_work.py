@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from fencepost.documents.domain.documents import Document, DocumentState
-from fencepost.documents.domain.ingestion import due_at, is_at_rest
+from fencepost.documents.domain.documents import Document, DocumentState, due_at, is_at_rest
 from fencepost.documents.ports import DocumentStore, DueDocumentStore
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize

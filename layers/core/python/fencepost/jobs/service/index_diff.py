@@ -12,9 +12,8 @@ from typing import Final
 
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.ports import ConversationStore
-from fencepost.documents.domain.documents import ChunkRow, Document
+from fencepost.documents.domain.documents import ChunkRow, Document, is_at_rest, is_settled
 from fencepost.documents.domain.entries import fingerprint
-from fencepost.documents.domain.ingestion import is_at_rest, is_settled
 from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import document_job
 from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, authorize

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.ports import ConversationStore
-from fencepost.documents.domain.documents import DocumentState
-from fencepost.documents.domain.ingestion import is_left_over
+from fencepost.documents.domain.documents import DocumentState, is_left_over
 from fencepost.documents.service.document_jobs import document_job, working
-from fencepost.documents.service.document_rows import PAGE, DocumentRows
+from fencepost.documents.service.indexing import PAGE, DocumentRows
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
 from fencepost.kernel.ports import Clock

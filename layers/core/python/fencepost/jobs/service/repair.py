@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import batched
 
-from fencepost.documents.domain.documents import ChunkRow, Document
-from fencepost.documents.domain.ingestion import is_at_rest, is_settled
+from fencepost.documents.domain.documents import ChunkRow, Document, is_at_rest, is_settled
 from fencepost.documents.ports import DocumentStore
 from fencepost.documents.service.document_jobs import changed, document_job, working
 from fencepost.documents.service.indexing import Indexing

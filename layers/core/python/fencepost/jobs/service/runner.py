@@ -16,7 +16,7 @@ from fencepost.kernel.ports import Clock, Keys
 from fencepost.observability.domain.event_parts import Subject
 from fencepost.observability.domain.events import JobEvent, JobRefusal
 from fencepost.observability.ports import Events
-from fencepost.observability.service.pseudonyms import pseudonyms, subject_of
+from fencepost.observability.service import pseudonyms, subject_of
 from fencepost.queue.domain import Job, JobRecord, JobState, Purpose
 from fencepost.queue.ports import JobStore
 

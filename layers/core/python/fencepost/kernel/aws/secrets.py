@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, override
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.hkdf import hkdf_sha256
 from fencepost.kernel.ports import Keys
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
     from mypy_boto3_secretsmanager import SecretsManagerClient
+
 
 MAX_AGE_SECONDS = 300
 """How long a secret is kept in memory: a rotated one is followed within this time."""
@@ -198,3 +199,29 @@ def _header(value: str) -> str:
     if not _VISIBLE_ASCII.fullmatch(stripped):
         raise FencepostError(ErrorCode.MISCONFIGURED)
     return stripped
+
+
+_HASH_BYTES = 32
+_MOST_BLOCKS = 255
+
+
+def hkdf_sha256(secret: bytes, *, salt: bytes, info: bytes, length: int = _HASH_BYTES) -> bytes:
+    """Derive a key.
+
+    Args:
+        secret: the input keying material.
+        salt: public; empty stands for 32 zero bytes, as the RFC has it.
+        info: what the key is for. Keys of different purposes tell nothing of each other.
+        length: bytes wanted, at most 8,160.
+
+    Raises:
+        ValueError: more bytes were asked for than HKDF can give.
+    """
+    if length > _MOST_BLOCKS * _HASH_BYTES:
+        raise ValueError("HKDF-SHA256 gives at most 8,160 bytes")
+    extracted = hmac.digest(salt or bytes(_HASH_BYTES), secret, "sha256")
+    key, block = b"", b""
+    for counter in range(1, -(-length // _HASH_BYTES) + 1):
+        block = hmac.digest(extracted, block + info + bytes([counter]), "sha256")
+        key += block
+    return key[:length]

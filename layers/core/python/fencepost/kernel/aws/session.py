@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from boto3.session import Session
     from mypy_boto3_dynamodb import DynamoDBClient
 
+
 type ClientFactory = Callable[[], DynamoDBClient]
 """Makes or returns a client; called for each request, so that nothing is connected before it is used."""
 
@@ -41,3 +42,14 @@ def connect(session: Session) -> DynamoDBClient:
         retries={"total_max_attempts": ATTEMPTS, "mode": "legacy"},
     )
     return session.client("dynamodb", config=config)
+
+
+def aws_errors() -> tuple[type[Exception], ...]:
+    """Return what the SDK raises where a service refuses, does not answer, or answers what cannot be read.
+
+    An `except` clause asks for it only when something was raised, so the SDK is not imported for it.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
+
+    return BotoCoreError, ClientError, ResponseParserError

@@ -13,9 +13,8 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from fencepost.kernel.aws.batches import READ_AT_ONCE, WRITTEN_AT_ONCE, read_batch, write_batch
-from fencepost.kernel.aws.calls import Calls, Observer, Operation
+from fencepost.kernel.aws.calls import Calls, Observer, Operation, RetryPolicy
 from fencepost.kernel.aws.expressions import Selected, expression_fields
-from fencepost.kernel.aws.retries import RetryPolicy
 from fencepost.kernel.aws.rows import Item, Key
 from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
 from fencepost.kernel.aws.transactions import Cancelled, Write, transact_once

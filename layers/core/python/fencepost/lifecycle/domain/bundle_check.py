@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from fencepost.conversations.domain.messages import AnswerContext, Message, MessagePointer, answer_id
-from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.sites import Fact
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.json_lines import UnreadableLine, from_line
 from fencepost.lifecycle.domain.bundle_reader import Bundle
@@ -27,8 +27,8 @@ from fencepost.lifecycle.domain.bundles import (
     BundledMessage,
     BundledSummary,
 )
-from fencepost.memory.domain.summary import Summary
-from fencepost.model.domain.prompt import Role
+from fencepost.memory.domain.summaries import Summary
+from fencepost.model.domain import Role
 from fencepost.turns.domain.turns import fingerprint
 
 if TYPE_CHECKING:

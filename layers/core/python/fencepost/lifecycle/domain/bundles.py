@@ -5,7 +5,7 @@ A bundle is a ZIP file of exactly these members:
     conversations.jsonl    a `BundledConversation` a line, by their ids
     messages.jsonl         a `BundledMessage` a line: conversations in the same order, their messages by number
     summaries.jsonl        a `BundledSummary` a line, in the same order
-    facts.jsonl            a `fencepost.identity.domain.facts.Fact` a line, by their ids
+    facts.jsonl            a `fencepost.identity.domain.sites.Fact` a line, by their ids
     contexts.jsonl         a `BundledContext` a line: what went into the answers, in the order of their questions
     manifest.json          the `Manifest`: version, organisation and owner, SHA-256 of each part
     manifest.sig           HMAC-SHA256 (RFC 2104) over the manifest's bytes, in hexadecimal digits
@@ -28,7 +28,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.json_lines import to_line
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 
 SCHEMA: Final = "fencepost-bundle"
 VERSION: Final = 2

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.memory.domain.summaries import content_hash
-from fencepost.memory.domain.summary import Summary, SummaryLine
+from fencepost.memory.domain.summaries import Summary, SummaryLine, content_hash
 
 
 def carried(summary: Summary, summary_id: str, now: datetime) -> Summary:

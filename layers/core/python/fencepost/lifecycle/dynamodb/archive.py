@@ -14,10 +14,9 @@ from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import ArchiveBlock
 from fencepost.conversations.domain.messages import Conversation, Message
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.conversations.rows.archived import ArchivedMessages, items_between
-from fencepost.conversations.rows.conversation_rows import read_conversation
-from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.conversations.rows.messages import MessageRows, read_conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
@@ -29,8 +28,8 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.erasure_scan import ErasureScan
 from fencepost.lifecycle.dynamodb.removal import Removal
 from fencepost.lifecycle.ports import ArchiveStore
-from fencepost.memory.rows import keys as memory_keys
-from fencepost.model.domain.prompt import Role
+from fencepost.memory import rows as memory_keys
+from fencepost.model.domain import Role
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Purpose
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, override
 
 from fencepost.conversations.domain.messages import Conversation
-from fencepost.conversations.rows.conversation_rows import conversation_item
+from fencepost.conversations.rows.messages import conversation_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
@@ -14,8 +14,8 @@ from fencepost.kernel.aws.legacy.rows import to_item
 from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode
 from fencepost.lifecycle.ports import CarryStore
-from fencepost.memory.domain.summary import Summary
-from fencepost.memory.rows import keys as memory_keys
+from fencepost.memory import rows as memory_keys
+from fencepost.memory.domain.summaries import Summary
 from fencepost.turns.rows import membership_check
 
 if TYPE_CHECKING:

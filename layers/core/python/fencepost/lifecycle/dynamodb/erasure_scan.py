@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.keys import Key

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, override
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.messages import Conversation, Message
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.conversation_rows import AnswerEntry, conversation_item, pointer_item
-from fencepost.conversations.rows.message_rows import MessageRows, expiring
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import AnswerEntry, MessageRows, conversation_item, expiring, pointer_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import batched, chain, islice
 from typing import TYPE_CHECKING
 
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.keys import Key
@@ -16,7 +16,7 @@ from fencepost.kernel.aws.legacy.client import ClientFactory, Item, store_errors
 from fencepost.kernel.aws.legacy.rows import timestamp
 from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.memory.rows.fact_changes import changes, one_more
+from fencepost.memory.rows import changes, one_more
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import (

@@ -11,9 +11,9 @@ from fencepost.http.proxy import Response, json_response
 from fencepost.http.routing import Call, Route
 from fencepost.identity.domain.scope import Action
 from fencepost.kernel.errors import ErrorCode
-from fencepost.lifecycle.schemas.carry import ApproveRequest, CarryRequest, summary_body
+from fencepost.lifecycle.schemas.storage import ApproveRequest, CarryRequest, summary_body
 from fencepost.lifecycle.service.carry import CarryService
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from fencepost.http.proxy import Response, json_response
 from fencepost.http.routing import Call, Route
 from fencepost.identity.domain.scope import Action
 from fencepost.lifecycle.domain.erasures import Receipt
-from fencepost.lifecycle.schemas.erase import receipt_body
+from fencepost.lifecycle.schemas.storage import receipt_body
 from fencepost.lifecycle.service.erase import EraseService
 
 

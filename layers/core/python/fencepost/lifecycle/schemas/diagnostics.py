@@ -14,7 +14,7 @@ from fencepost.http.schemas import DEFAULT_PAGE, Cursor, Limit, Sent, Whole
 from fencepost.kernel.input_limits import MAX_MINUTES, MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS
 from fencepost.lifecycle.domain.diagnosis import Diagnosis, Look
 from fencepost.lifecycle.service.diagnostics import View
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 
 
 class DiagnosisRequest(Body):

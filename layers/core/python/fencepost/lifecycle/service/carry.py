@@ -16,7 +16,7 @@ from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
 from fencepost.lifecycle.domain.carry import beginning, carried
 from fencepost.lifecycle.ports import CarryStore
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.memory.ports import MemoryStore
 
 type DecideCarryScope = Callable[[Caller, Action, Resource], Scope]

@@ -19,7 +19,7 @@ from fencepost.lifecycle.domain.personal_data import mask_personal_data
 from fencepost.lifecycle.ports import DiagnosisStore
 from fencepost.observability.domain.events import DiagnosisEvent
 from fencepost.observability.ports import Events
-from fencepost.observability.service.pseudonyms import pseudonyms, subject
+from fencepost.observability.service import pseudonyms, subject
 
 _MOST = 100
 _FIRST = 1

@@ -20,7 +20,7 @@ from fencepost.lifecycle.domain.erasures import LEFT, SETTLING, ErasedKind, Rece
 from fencepost.lifecycle.ports import Eraser
 from fencepost.observability.domain.events import ErasureEvent
 from fencepost.observability.ports import Events
-from fencepost.observability.service.pseudonyms import pseudonyms, subject
+from fencepost.observability.service import pseudonyms, subject
 from fencepost.queue.domain import Job, JobRecord, JobState, Purpose
 from fencepost.queue.ports import JobStore
 from fencepost.queue.service import new_record

@@ -10,9 +10,9 @@ from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.ports import ConversationStore
-from fencepost.conversations.service.transcripts import transcript
-from fencepost.identity.domain.facts import FactState
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.json_lines import to_line
 from fencepost.kernel.paging import pages
@@ -31,7 +31,7 @@ from fencepost.lifecycle.domain.bundles import (
     message_lines,
 )
 from fencepost.memory.ports import MemoryStore
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.queue.domain import Job, JobRecord, JobState, Purpose
 from fencepost.queue.ports import JobStore
 from fencepost.queue.service import new_record

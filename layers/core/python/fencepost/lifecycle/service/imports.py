@@ -11,9 +11,9 @@ from itertools import batched
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore, UploadForm
 from fencepost.conversations.ports import ConversationStore
-from fencepost.conversations.service.transcripts import transcript
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from fencepost.kernel.clock import seconds_to_midnight
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.kernel.windows import seconds_to_midnight
 
 _NOTHING = MicroDollars(0)
 

@@ -23,11 +23,11 @@ from fencepost.kernel.aws.expressions import all_of, any_of
 from fencepost.kernel.aws.rows import AttributeFamily, Row, number
 from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
 from fencepost.kernel.aws.table import Refused, Table
+from fencepost.kernel.clock import seconds_to_midnight, seconds_to_next_minute
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
-from fencepost.kernel.windows import seconds_to_midnight, seconds_to_next_minute
 from fencepost.limits.domain.ledger import utc_day
-from fencepost.limits.domain.rates import Counter, RateLimits
+from fencepost.limits.domain.requests import Counter, RateLimits
 from fencepost.limits.ports import AddressLimiter
 
 _MINUTES_KEPT = 3

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from fencepost.kernel.clock import Window
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
-from fencepost.kernel.windows import Window
-from fencepost.limits.domain.rates import RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.ports import AddressLimiter
 from fencepost.observability.domain.events import AddressGuardEvent
 from fencepost.observability.ports import Events

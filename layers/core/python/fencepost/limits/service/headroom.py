@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import override
 
+from fencepost.kernel.clock import seconds_to_midnight
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.kernel.windows import seconds_to_midnight
 from fencepost.limits.domain.ledger import Reservation
 from fencepost.limits.ports import Ledger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.text import normalise
 from fencepost.prompting.domain.citations import without_markers
 from fencepost.retrieval.domain.search import Vector
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.memory.domain.summary import Summary, SummaryLine
-from fencepost.model.domain.prompt import Source
+from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.memory.domain.summaries import Summary, SummaryLine
+from fencepost.model.domain import Source
 from fencepost.prompting.domain.citations import without_markers
-from fencepost.prompting.domain.excerpt import NOTHING, Excerpt, block_tokens
-from fencepost.prompting.domain.fence import NONCE_CHARACTERS, content_hash, fence
+from fencepost.prompting.domain.fence import NONCE_CHARACTERS, NOTHING, Excerpt, block_tokens, content_hash, fence
 
 _PLACEHOLDER = "0" * NONCE_CHARACTERS
 _LONGEST_ID = 64

@@ -9,11 +9,11 @@ import hashlib
 from collections.abc import Sequence
 
 from fencepost.conversations.domain.messages import Message, MessageStatus
-from fencepost.identity.domain.facts import Fact
+from fencepost.identity.domain.sites import Fact
 from fencepost.memory.domain.facts import MAX_CHARACTERS, ProposedFact
-from fencepost.model.domain.prompt import Prompt, Role, background_prompt
+from fencepost.model.domain import Prompt, Role, background_prompt
+from fencepost.prompting.domain.citations import SourcedLine, sourced_lines
 from fencepost.prompting.domain.fence import TAG, fence
-from fencepost.prompting.domain.sourced_lines import SourcedLine, sourced_lines
 
 PROMPT_VERSION = "facts-1"
 OUTPUT_TOKENS = 512

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 
-from fencepost.identity.domain.facts import Fact, FactState
-from fencepost.identity.domain.sites import Site
+from fencepost.identity.domain.sites import Fact, FactState, Site
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.text.normal import fold, squeeze
+from fencepost.kernel.text import fold, squeeze
 from fencepost.memory.domain.excerpts import FACT_FENCE_TOKENS
-from fencepost.model.domain.token_counts import count_tokens
+from fencepost.model.domain import count_tokens
 
 MAX_PINNED = 32
 """Pinned facts of one owner, or of one site. Changing each of an owner's is 96 writes: DynamoDB takes 100 in a

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fencepost.conversations.domain.messages import Message
-from fencepost.documents.domain.chunking import Bounds, chunk
+from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.text.languages import language_of
+from fencepost.kernel.text import language_of
 from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
 from fencepost.retrieval.domain.ranking.fields import REACH, Fields, Said, blended, message_fields
 from fencepost.retrieval.domain.search import IndexEntry, Vector

@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import accumulate
 
 from fencepost.conversations.domain.messages import Message
 from fencepost.identity.domain.sites import LayerBudgets
-from fencepost.memory.domain.summary import Summary, SummaryLine
-from fencepost.model.domain.prompt import Prompt, Role, background_prompt
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, count_tokens
+from fencepost.model.domain import BLOCK_TOKENS, Prompt, Role, background_prompt, count_tokens
+from fencepost.prompting.domain.citations import sourced_lines
 from fencepost.prompting.domain.fence import TAG, fence
 from fencepost.prompting.domain.history import stored_exchanges, window
-from fencepost.prompting.domain.sourced_lines import sourced_lines
 
 PROMPT_VERSION = "summary-1"
 INPUT_TOKENS = 24_000
@@ -184,3 +183,31 @@ def _tokens(message: Message) -> int:
 
 def _between(messages: Sequence[Message], first: int, last: int) -> list[Message]:
     return [message for message in messages if first <= message.seq <= last]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """One statement, and the ids of the messages that it rests on: at least one."""
+
+    text: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The rolling summary of a conversation's messages from `first_seq` to `last_seq`; never their only copy.
+
+    Attributes:
+        content_hash: SHA-256 over ids and texts of the range, in order: another hash says that it must be remade.
+        approved: the owner has read it and allows it to be carried into another conversation.
+    """
+
+    id: str
+    lines: tuple[SummaryLine, ...]
+    first_seq: int
+    last_seq: int
+    content_hash: str
+    prompt_version: str
+    model: str
+    created_at: datetime
+    approved: bool = False

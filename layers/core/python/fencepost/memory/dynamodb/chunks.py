@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Final, override
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
+from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.legacy.batches import delete_rows
 from fencepost.kernel.aws.legacy.client import OneTable
 from fencepost.kernel.aws.legacy.reading import query_pages
 from fencepost.kernel.aws.legacy.rows import attribute
 from fencepost.kernel.aws.legacy.transactions import transact_with_retry
+from fencepost.kernel.paging import Page
+from fencepost.memory import rows as memory_keys
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
-from fencepost.memory.ports import MessageChunkStore
-from fencepost.memory.rows import keys as memory_keys
-from fencepost.memory.rows.chunks import part_item, read_part
+from fencepost.memory.ports import MessageChunkStore, RememberedConversations
+from fencepost.memory.rows import part_item, read_part
+from fencepost.queue.domain import Purpose
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef, TransactWriteItemTypeDef
+
 
 ROWS_AT_ONCE: Final = 99
 """With the conversation's row: DynamoDB's own limit of a transaction is 100."""
@@ -80,3 +84,28 @@ class DynamoDbMessageChunks(OneTable, MessageChunkStore):
                 },
             }
         }
+
+
+class DynamoDbRememberedConversations(OneTable, RememberedConversations):
+    """Implements `fencepost.memory.ports.RememberedConversations` in the conversations' table.
+
+    What it tells may be seconds old.
+    """
+
+    @override
+    def conversations(self, scope: Scope, *, after: str | None, limit: int) -> Page[tuple[str, str]]:
+        request: QueryInputTypeDef = {
+            "TableName": self._table,
+            "IndexName": keys.REMEMBERED,
+            # A global index is never consistent.
+            "ConsistentRead": False,
+            "KeyConditionExpression": f"{keys.REMEMBERED} = :org",
+            "ExpressionAttributeValues": {":org": attribute(keys.organisation(scope.org))},
+            "Limit": limit,
+        }
+        if after is not None:
+            start = aws_keys.key(after, f"work#{Purpose.REMEMBER}")
+            request["ExclusiveStartKey"] = {**start, keys.REMEMBERED: attribute(keys.organisation(scope.org))}
+        page = next(query_pages(self._client(), request))
+        last = page.get("LastEvaluatedKey", {}).get("pk", {}).get("S")
+        return Page(tuple(keys.conversation_of(item["pk"]["S"]) for item in page["Items"]), last)

@@ -12,21 +12,21 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, override
 
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.legacy.client import OneTable, Refused, update
 from fencepost.kernel.aws.legacy.reading import get_row, query_pages
 from fencepost.kernel.aws.legacy.rows import attribute, from_item, timestamp, to_item
 from fencepost.kernel.aws.legacy.transactions import transact_with_retry
 from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.memory import rows as memory_keys
 from fencepost.memory.domain.facts import MAX_WRITTEN
-from fencepost.memory.domain.summary import Summary
+from fencepost.memory.domain.summaries import Summary
 from fencepost.memory.ports import MemoryStore
-from fencepost.memory.rows import keys as memory_keys
-from fencepost.memory.rows.fact_changes import changes, one_more
+from fencepost.memory.rows import changes, one_more
 from fencepost.queue.domain import Job
 
 if TYPE_CHECKING:

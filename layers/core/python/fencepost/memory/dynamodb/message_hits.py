@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import override
 
 from fencepost.conversations.domain.messages import Message
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.conversation_rows import read_conversation
-from fencepost.conversations.rows.message_rows import CONTENT_REF
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import CONTENT_REF, read_conversation
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.legacy.batches import read_rows
 from fencepost.kernel.aws.legacy.client import Item, OneTable
 from fencepost.kernel.aws.legacy.rows import from_item
+from fencepost.memory import rows as memory_keys
 from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
-from fencepost.memory.rows import keys as memory_keys
-from fencepost.memory.rows.chunks import read_place
+from fencepost.memory.rows import read_place
 
 
 class DynamoDbMessageHits(OneTable, MessageHits):

@@ -11,10 +11,9 @@ from itertools import islice
 
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.ports import ConversationStore
-from fencepost.conversations.service.transcripts import transcript
-from fencepost.identity.domain.facts import Fact, FactState
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Caller, Scope
-from fencepost.identity.domain.sites import Site
+from fencepost.identity.domain.sites import Fact, FactState, Site
 from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
@@ -22,7 +21,7 @@ from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.fact_proposals import drafts, proposal_prompt, questions
 from fencepost.memory.domain.facts import WantedFact, approved, owners_room, proposed, rewritten
 from fencepost.memory.ports import MemoryStore
-from fencepost.model.service.background_calls import Ask
+from fencepost.model.service import Ask
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.queue.domain import Job
 from fencepost.queue.ports import JobStore

@@ -16,10 +16,10 @@ from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
 from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.retrieval.domain.ranking.fusion import FusionKey, key_of
 from fencepost.retrieval.domain.search import Hit, Passage, message_of, number_of
-from fencepost.retrieval.service.hydration import Hydrated
+from fencepost.retrieval.ports import Hydrated
 
 TITLE: Final = "Earlier conversation"
 """Day and speaker follow it. The conversation's own title is made of its words: in the sources of answers elsewhere it

@@ -11,7 +11,7 @@ from typing import Final
 
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.ports import ConversationStore
-from fencepost.conversations.service.transcripts import transcript
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.service import SiteService
 from fencepost.kernel.ports import Clock

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.ports import ConversationStore
-from fencepost.conversations.service.transcripts import transcript
+from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Site
 from fencepost.identity.service import SiteService
@@ -16,6 +16,7 @@ from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.summaries import (
     PROMPT_VERSION,
+    Summary,
     SummaryStep,
     carried_part,
     content_hash,
@@ -26,9 +27,8 @@ from fencepost.memory.domain.summaries import (
     summary_prompt,
     wanted_through,
 )
-from fencepost.memory.domain.summary import Summary
 from fencepost.memory.ports import MemoryStore
-from fencepost.model.service.background_calls import Ask
+from fencepost.model.service import Ask
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.queue.domain import Job
 from fencepost.queue.ports import JobStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.conversations.domain.titles import title_of
+from fencepost.conversations.domain.messages import title_of
 from fencepost.conversations.ports import ConversationStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.memory.ports import MemoryStore

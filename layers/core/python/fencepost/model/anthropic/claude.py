@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from importlib import import_module
 from math import inf
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
-from fencepost.model.anthropic.event_loop import BackgroundLoop
-from fencepost.model.domain.errors import ModelError
-from fencepost.model.domain.prompt import Prompt, PromptBlock, PromptTurn, Role
+from fencepost.model.domain import ModelError, Prompt, PromptBlock, PromptTurn, Role
 from fencepost.model.ports import Completion
 
 if TYPE_CHECKING:
+    import asyncio
+
     from anthropic import AsyncAnthropic
     from anthropic.types import MessageParam, TextBlockParam, ThinkingConfigParam
     from anthropic.types.message_create_params import MessageCreateParamsStreaming
+
 
 ENDPOINT = "https://api.anthropic.com"
 
@@ -127,3 +128,31 @@ def _block(block: PromptBlock) -> TextBlockParam:
     if block.cached:
         return {"type": "text", "text": block.text, "cache_control": {"type": "ephemeral"}}
     return {"type": "text", "text": block.text}
+
+
+class BackgroundLoop:
+    """Runs coroutines on one event loop in a daemon thread; safe to use from any thread.
+
+    It gives synchronous callers asyncio's deadlines, which also end what a socket's own timeouts cannot:
+    a name that does not resolve, a peer that sends a byte now and then.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run[Result](self, coroutine: Coroutine[object, object, Result]) -> Result:
+        """Run the coroutine to its end and return its result, or raise what it raises."""
+        import asyncio
+
+        return asyncio.run_coroutine_threadsafe(coroutine, self._started()).result()
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
+        # Not before the first use: a thread must not be part of a snapshot of the process.
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="event-loop", daemon=True).start()
+            return self._loop

@@ -13,7 +13,7 @@ import httpx2
 
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.money import Usage
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 
 DEFAULT_RETRY_SECONDS = 5
 MAX_RETRY_SECONDS = 300

@@ -14,7 +14,7 @@ from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from fencepost.kernel.errors import ErrorCode
 from fencepost.model.anthropic.errors import failure_of
 from fencepost.model.anthropic.usage import ReportedUsage
-from fencepost.model.domain.errors import ModelError
+from fencepost.model.domain import ModelError
 from fencepost.model.ports import Completion
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ class Loggable(BaseModel):
 
 
 class Subject(Loggable):
-    """Whose data an event is about, under pseudonyms (`fencepost.observability.service.pseudonyms`)."""
+    """Whose data an event is about, under pseudonyms (`fencepost.observability.service`)."""
 
     org: Pseudonym
     owner: Pseudonym | None = None

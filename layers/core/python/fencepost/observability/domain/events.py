@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fencepost.identity.domain.scope import Action, DenialReason
+from fencepost.kernel.clock import Window
 from fencepost.kernel.errors import ErrorCode, UnreachableReason
-from fencepost.kernel.windows import Window
 from fencepost.observability.domain.event_parts import Fetched, Loggable, RouteName, SourceId, StageTimings, Subject
 from fencepost.queue.domain import Purpose
 

@@ -15,10 +15,11 @@ import hmac
 import html
 import re
 import sys
+from dataclasses import dataclass
 from functools import lru_cache
 
-from fencepost.kernel.text.normal import fold, visible
-from fencepost.prompting.domain.section import Section, marker_id
+from fencepost.kernel.text import fold, visible
+from fencepost.model.domain import BLOCK_TOKENS, Source, count_tokens
 
 TAG = "untrusted-context"
 HARMLESS_TAG = "quoted-tag"
@@ -144,3 +145,48 @@ def _letters(character: str) -> str:
     """
     seen = fold(visible(character)).strip()
     return seen if seen.isalnum() or character in _BRACKETS else ""
+
+
+_OTHER_KINDS = ("file:", "fact:", "summary:", "msg:")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A citable piece of a document.
+
+    Attributes:
+        id: stable as long as its place in the document is, e.g. `guide/install#3`; unique in its set. Of a file that
+            somebody attached, `file:<id>`.
+        title: the headings above it, outermost first, joined by ` › `.
+        url: absolute http(s) address of the page it came from, or of the site where none is known.
+        text: the Markdown of the section, heading included; the sections' texts tile the document.
+        span: of a passage that was found in an index, where it stands in its document.
+    """
+
+    id: str
+    title: str
+    url: str
+    text: str
+    span: tuple[int, int] | None = None
+
+
+def marker_id(source_id: str) -> str:
+    """Return a source's id as fences and citation markers name it: with its kind, `doc:` where it names none."""
+    return source_id if source_id.startswith(_OTHER_KINDS) else f"doc:{source_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """One block of a prompt: its text, what an answer may cite of it, and a bound on its tokens, framing included."""
+
+    text: str = ""
+    sources: tuple[Source, ...] = ()
+    tokens: int = 0
+
+
+NOTHING = Excerpt()
+
+
+def block_tokens(text: str) -> int:
+    """Return an upper bound on what the text adds to a prompt as a block of its own."""
+    return count_tokens(text) + BLOCK_TOKENS

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
-from fencepost.conversations.domain.messages import Message, MessageStatus
-from fencepost.conversations.domain.question import Turn
-from fencepost.model.domain.prompt import Role
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, TURN_TOKENS, count_tokens
+from fencepost.conversations.domain.messages import Message, MessageStatus, Turn
+from fencepost.model.domain import BLOCK_TOKENS, TURN_TOKENS, Role, count_tokens
 
 _SEPARATOR = "\n\n"
 

@@ -17,9 +17,8 @@ from typing import Final
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.errors import FencepostError
-from fencepost.retrieval.domain.ranking.calibration import Chance, relevant
-from fencepost.retrieval.domain.ranking.diversity import collapsed, diversified
 from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, FusionKey, Lists, Profile, Ranked, key_of, rank
+from fencepost.retrieval.domain.ranking.selection import Chance, collapsed, diversified, relevant
 from fencepost.retrieval.domain.search import (
     FETCH_FACTOR,
     EmbedderUnavailable,
@@ -31,8 +30,7 @@ from fencepost.retrieval.domain.search import (
     Vector,
     message_of,
 )
-from fencepost.retrieval.ports import Embedder, VectorIndex
-from fencepost.retrieval.service.hydration import Hydrated, Hydrator
+from fencepost.retrieval.ports import Embedder, Hydrated, Hydrator, VectorIndex
 
 DEADLINE_SECONDS: Final = 0.4
 HYDRATION_SHARE: Final = 0.25

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from fencepost.identity.domain.sites import Site
 from fencepost.kernel.errors import FencepostError
-from fencepost.model.domain.deadlines import LATEST_START_SECONDS
-from fencepost.model.service.completion import PaidModel
-from fencepost.observability.service.trace import Trace
+from fencepost.model.domain import LATEST_START_SECONDS
+from fencepost.model.service import PaidModel
+from fencepost.observability.service import Trace
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS
 from fencepost.prompting.domain.history import Exchange
-from fencepost.retrieval.domain.followup_prompt import followup_prompt, rewritten
+from fencepost.retrieval.domain.followups import followup_prompt, rewritten
 
 DEADLINE_SECONDS = 2.0
 """Of the provider's call."""

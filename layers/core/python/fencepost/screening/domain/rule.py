@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 
-from fencepost.kernel.text.normal import fold
+from fencepost.kernel.text import fold
 
 
 class Category(StrEnum):

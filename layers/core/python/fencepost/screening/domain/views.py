@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import re
 from collections.abc import Iterator
 from string import ascii_lowercase, ascii_uppercase
 
-from fencepost.kernel.text.normal import fold, squeeze, visible
-from fencepost.screening.domain.decoding import decode
+from fencepost.kernel.text import fold, squeeze, visible
 
 _SPACED = re.compile(r"[ ._*-]\w([ ._*-])\w\1\w\1")
 _LETTER_GAP = re.compile(r"(?<![^\s._*-])(\S)[ ._*-](?=\S(?![^\s._*-]))")
@@ -61,3 +62,76 @@ def _respellings(reading: str, view: str) -> Iterator[str]:
         yield view
     if _DIGIT_IN_WORD.search(view):
         yield fold(_INNER_MARK.sub("i", view).translate(_LEET))
+
+
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
+_ESCAPE = re.compile(r"\\u\{([0-9A-Fa-f]{1,5})\}|\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})")
+# 16 characters of base64 are 12 bytes: shorter payloads cannot say much.
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}){12,}+(?![0-9A-Za-z])")
+_SPACED_HEX = re.compile(r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}+")
+_BINARY = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){7,}+")
+_MORSE = re.compile(r"[.-]{1,5}(?: (?:[/|] )?[.-]{1,5}){11,}+")
+_MORSE_SIGNS = (
+    ".-|-...|-.-.|-..|.|..-.|--.|....|..|.---|-.-|.-..|--|-.|---|.--.|--.-|.-.|...|-|..-|...-|.--|-..-|-.--|--.."
+)
+_MORSE_LETTERS = dict(zip(_MORSE_SIGNS.split("|"), ascii_lowercase, strict=True)) | {"/": " ", "|": " "}
+_LONG = 16
+_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16}")
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def decode(text: str) -> str:
+    r"""Undo HTML entities, percent and `\u` escapes, hex, binary, Morse and base64, each where it stands and once.
+
+    Whatever does not decode to readable UTF-8 stays as it is: digests, identifiers, pictures.
+    """
+    if "&" in text:
+        text = html.unescape(text)
+    if "%" in text:
+        text = _PERCENT.sub(lambda match: _utf8(match[0].replace("%", ""), match[0]), text)
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
+    text = _undo_signs(text)
+    for word in set(text.split()):
+        if len(word) >= _LONG and _TOKEN.search(word) and (decoded := _decode_tokens(word)) != word:
+            text = text.replace(word, decoded)
+    return text
+
+
+def _undo_signs(text: str) -> str:
+    # The literals spare most texts the search: a sentence in such an encoding has them.
+    if any(digit in text for digit in "2689"):
+        text = _SPACED_HEX.sub(lambda match: _utf8(re.sub("[ :]", "", match[0]), match[0]), text)
+    if "01" in text:
+        text = _BINARY.sub(_from_binary, text)
+    if ".-" in text or "-." in text:
+        text = _MORSE.sub(lambda match: "".join(_MORSE_LETTERS.get(sign, "") for sign in match[0].split()), text)
+    return text
+
+
+def _decode_tokens(word: str) -> str:
+    return _BASE64.sub(_from_base64, _HEX.sub(lambda match: _utf8(match[0], match[0]), word))
+
+
+def _utf8(digits: str, otherwise: str) -> str:
+    try:
+        return bytes.fromhex(digits).decode()
+    except UnicodeDecodeError:
+        return otherwise
+
+
+def _from_binary(match: re.Match[str]) -> str:
+    digits = re.sub("[ ,]", "", match[0])
+    return _utf8(f"{int(digits, 2):0{len(digits) // 4}x}", match[0])
+
+
+def _from_base64(match: re.Match[str]) -> str:
+    if match[0].islower():  # Paths and identifiers; base64 of a sentence always has capitals.
+        return match[0]
+    bare = match[0].rstrip("=").translate(_URL_SAFE)
+    try:
+        decoded = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode()
+    except ValueError:
+        return match[0]
+    return decoded if decoded.replace("\n", " ").isprintable() else match[0]

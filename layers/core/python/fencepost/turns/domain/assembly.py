@@ -12,19 +12,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.identity.domain.sites import LayerBudgets
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_MESSAGE_CHARACTERS
 from fencepost.memory.domain.excerpts import pinned_facts, summary_lines
-from fencepost.model.domain.prompt import LayerName, LayerUse, Prompt, PromptBlock, PromptTurn, Role
-from fencepost.model.domain.token_counts import BLOCK_TOKENS, CHARACTER_TOKENS, REQUEST_TOKENS, TURN_TOKENS
-from fencepost.prompting.domain.excerpt import NOTHING, Excerpt, block_tokens
-from fencepost.prompting.domain.fence import neutralise_fence_tags
+from fencepost.model.domain import (
+    BLOCK_TOKENS,
+    CHARACTER_TOKENS,
+    REQUEST_TOKENS,
+    TURN_TOKENS,
+    LayerName,
+    LayerUse,
+    Prompt,
+    PromptBlock,
+    PromptTurn,
+    Role,
+)
+from fencepost.prompting.domain.fence import NOTHING, Excerpt, Section, block_tokens, marker_id, neutralise_fence_tags
 from fencepost.prompting.domain.history import Exchange, newest, window
-from fencepost.prompting.domain.section import Section, marker_id
-from fencepost.turns.domain.excerpts import NOTICE, attached_files, best_sections, memories, whole_documents
-from fencepost.turns.domain.prompt_inputs import PromptInputs
+from fencepost.turns.domain.prompt_inputs import (
+    NOTICE,
+    PromptInputs,
+    attached_files,
+    best_sections,
+    memories,
+    whole_documents,
+)
 from fencepost.turns.domain.system_prompt import STORED_TURNS, SYSTEM_PROMPT, product_rules
 
 type Rank = Callable[[str, DocumentSet], Sequence[Section]]

@@ -8,7 +8,7 @@ from datetime import datetime
 from fencepost.conversations.domain.messages import AnswerContext, Message, MessageStatus, answer_id
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import MicroDollars, Usage
-from fencepost.model.domain.prompt import LayerUse, Role, Source
+from fencepost.model.domain import LayerUse, Role, Source
 from fencepost.turns.domain.turns import Claim, Settlement, TurnMaterial, TurnRequest
 
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from fencepost.conversations.domain.question import Turn
+from fencepost.conversations.domain.messages import Turn
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.turns.domain.system_prompt import UNVERIFIED_MARK
 
 Policy = Literal["accept", "mark", "refuse"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Membership
-from fencepost.memory.domain.summary import Summary
+from fencepost.identity.domain.sites import Fact
+from fencepost.memory.domain.summaries import Summary
 
 LEASE = timedelta(seconds=30)
 """How long a turn holds its conversation: a second more than the function may run, so a live turn never loses it."""

@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING, Final, override
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import is_expired, is_kept
 from fencepost.conversations.domain.messages import Conversation, Message, MessagePointer, MessageStatus, revision_of
-from fencepost.conversations.rows import keys as conversations_keys
+from fencepost.conversations.rows import messages as conversations_keys
 from fencepost.conversations.rows.archived import ArchivedMessages
-from fencepost.conversations.rows.conversation_rows import open_question, read_answers, read_conversation, read_made_for
-from fencepost.conversations.rows.message_rows import MessageRows
+from fencepost.conversations.rows.messages import (
+    MessageRows,
+    open_question,
+    read_answers,
+    read_conversation,
+    read_made_for,
+)
 from fencepost.identity import rows as keys
-from fencepost.identity.domain.facts import Fact, FactState
 from fencepost.identity.domain.scope import Membership, Scope
+from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
 from fencepost.kernel.aws.legacy.reading import is_past, utc_now
@@ -28,8 +33,8 @@ from fencepost.kernel.aws.legacy.transactions import Cancelled, transact, transa
 from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.summary import Summary
-from fencepost.memory.rows import keys as memory_keys
+from fencepost.memory import rows as memory_keys
+from fencepost.memory.domain.summaries import Summary
 from fencepost.turns.domain.turns import Claim, ClaimRefused, Settlement, SettleRefused, TurnMaterial
 from fencepost.turns.dynamodb import writes as actions
 from fencepost.turns.ports import TurnStore

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 from fencepost.conversations.domain.archives import cutoff
 from fencepost.conversations.domain.attachments import MOST_CONVERSATIONS
 from fencepost.conversations.domain.messages import Conversation, MessagePointer, MessageStatus, OpenTurn
-from fencepost.conversations.rows import keys as conversations_keys
-from fencepost.conversations.rows.conversation_rows import (
+from fencepost.conversations.rows import messages as conversations_keys
+from fencepost.conversations.rows.messages import (
     NEXT_SEQ,
     AnswerEntry,
     conversation_item,
+    expiring,
     key_field,
     pointer_item,
 )
-from fencepost.conversations.rows.message_rows import expiring
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.reading import EXPIRES_AT

@@ -8,13 +8,12 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fencepost.conversations.domain.question import Question, Turn
-from fencepost.http.body import validated
+from fencepost.conversations.domain.messages import Question, Turn
+from fencepost.http.body import read_object, validated
 from fencepost.http.schemas import shown
-from fencepost.http.strict_json import read_object
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_HISTORY_CHARACTERS
-from fencepost.model.domain.prompt import Role
+from fencepost.model.domain import Role
 from fencepost.prompting.domain.history import is_blank
 from fencepost.screening.domain import screen
 from fencepost.turns.schemas.stateless_chat import ChatRequest, HistoryEntry

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from fencepost.conversations.domain.question import Answer, Question
+from fencepost.conversations.domain.messages import Answer, Question
 from fencepost.http.cors import CorsPolicy
 from fencepost.http.endpoint import EndpointRoute
 from fencepost.http.errors import MethodNotAllowed
 from fencepost.http.proxy import Request, Response, is_json, json_response
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.limits.domain.addresses import client_address
+from fencepost.limits.domain.requests import client_address
 from fencepost.limits.service.address_guard import AddressGuard
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.turns.routes.question import read_question
 from fencepost.turns.schemas.stateless_chat import chat_response
 from fencepost.turns.service.stateless_chat import ChatService

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fencepost.conversations.domain.question import Answer
+from fencepost.conversations.domain.messages import Answer
 from fencepost.http.schemas import shown
 from fencepost.kernel.input_limits import (
     MAX_HISTORY_CHARACTERS,

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fencepost.conversations.domain.attachments import AttachedText
-from fencepost.documents.domain.document_set import NO_DOCUMENTS, DocumentSet
+from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
 from fencepost.documents.ports import SiteDocuments
 from fencepost.identity.domain.scope import Action, Caller, Member, Resource, Scope, authorize, own
 from fencepost.identity.domain.sites import Site
 from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
-from fencepost.model.service.completion import PaidModel, Reply
+from fencepost.model.service import PaidModel, Reply
 from fencepost.observability.domain.event_parts import Fetched
-from fencepost.observability.service.trace import Trace
-from fencepost.prompting.domain.section import marker_id
+from fencepost.observability.service import Trace
+from fencepost.prompting.domain.fence import marker_id
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled
 from fencepost.turns.domain.prompt_inputs import said_before
 from fencepost.turns.domain.settlements import TurnOutcome, place_of, settlement

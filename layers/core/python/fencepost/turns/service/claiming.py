@@ -14,7 +14,7 @@ from fencepost.conversations.domain.messages import Message, MessagePointer, Ope
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
-from fencepost.model.domain.deadlines import LATEST_START_SECONDS
+from fencepost.model.domain import LATEST_START_SECONDS
 from fencepost.turns.domain.turns import BUSY_SECONDS, JOIN_SECONDS, LEASE, Claim, ClaimRefused
 from fencepost.turns.ports import TurnStore
 

@@ -12,8 +12,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock, Keys
 from fencepost.observability.domain.events import LeaseEvent
 from fencepost.observability.ports import Events
-from fencepost.observability.service.pseudonyms import pseudonyms
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace, pseudonyms
 from fencepost.turns.domain.turns import Claim
 from fencepost.turns.ports import TurnStore
 from fencepost.turns.service.claiming import ConversationLease, LeaseAcquisition, StoredAnswer

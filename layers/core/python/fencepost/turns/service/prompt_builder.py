@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fencepost.conversations.domain.attachments import AttachedText
-from fencepost.conversations.domain.question import Answer, Question, Turn
-from fencepost.documents.domain.document_set import DocumentSet
+from fencepost.conversations.domain.messages import Answer, Question, Turn
+from fencepost.documents.domain.sections import DocumentSet
 from fencepost.documents.ports import SectionRanker
 from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_HISTORY_CHARACTERS
 from fencepost.kernel.ports import Keys
 from fencepost.memory.domain.excerpts import facts_hash, summary_hash
-from fencepost.model.domain.prompt import LayerUse, Prompt, Source
+from fencepost.model.domain import LayerUse, Prompt, Source
 from fencepost.prompting.domain.citations import resolve
 from fencepost.prompting.domain.fence import NONCE_CHARACTERS, derive_nonce
 from fencepost.retrieval.domain.search import NOTHING_RECALLED, Recalled

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.conversations.domain.question import Answer, Question
+from fencepost.conversations.domain.messages import Answer, Question
 from fencepost.documents.ports import SiteDocuments
 from fencepost.kernel.ports import Clock, Keys
-from fencepost.model.service.completion import PaidModel, require_provider_key
-from fencepost.observability.service.trace import Trace
+from fencepost.model.service import PaidModel, require_provider_key
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.system_prompt import VERSION
 from fencepost.turns.service.prompt_builder import PromptBuilder
 

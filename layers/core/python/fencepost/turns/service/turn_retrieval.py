@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from fencepost.identity.domain.acl import grants_of
-from fencepost.identity.domain.scope import Caller, Scope
+from fencepost.identity.domain.scope import Caller, Scope, grants_of
 from fencepost.identity.domain.sites import Site
-from fencepost.observability.service.trace import Trace
+from fencepost.observability.service import Trace
 from fencepost.prompting.domain.history import Exchange
 from fencepost.retrieval.domain.followups import is_follow_up, resolved
 from fencepost.retrieval.domain.search import EntryKind, Recalled

@@ -18,8 +18,8 @@ from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock, Keys
-from fencepost.model.service.completion import require_provider_key
-from fencepost.observability.service.trace import Trace
+from fencepost.model.service import require_provider_key
+from fencepost.observability.service import Trace
 from fencepost.turns.domain.turns import LEASE, Claim, TurnAnswer, TurnRequest, fingerprint
 from fencepost.turns.service.answering import Answering, DecideScope, RunningTurn
 from fencepost.turns.service.claiming import StoredAnswer

@@ -11,7 +11,6 @@ from pydantic_core import PydanticCustomError
 
 from fencepost.http.body import AdminBody
 from fencepost.http.schemas import WHOLE, Sent, Whole
-from fencepost.identity.domain.origins import parse_origin
 from fencepost.identity.domain.scope import Membership, OrgRole
 from fencepost.identity.domain.sites import (
     SITE_KEY,
@@ -27,10 +26,11 @@ from fencepost.identity.domain.sites import (
     Retention,
     Site,
     SummaryTokens,
+    parse_origin,
 )
+from fencepost.kernel.links import MAX_ADDRESS_CHARACTERS, is_plain_address
 from fencepost.kernel.money import Caps, MicroDollars
-from fencepost.kernel.text.links import MAX_ADDRESS_CHARACTERS, is_plain_address
-from fencepost.kernel.text.normal import normalise
+from fencepost.kernel.text import normalise
 from fencepost.limits.domain.prices import PRICES
 from fencepost.memory.domain.facts import MAX_PINNED
 from fencepost.memory.schemas import FactText, shown_fact

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fencepost.identity.domain.facts import Fact
 from fencepost.identity.domain.scope import Denied, Membership, OrgRole, Scope
-from fencepost.identity.domain.sites import LayerBudgets, Organisation, Site
+from fencepost.identity.domain.sites import Fact, LayerBudgets, Organisation, Site
 from fencepost.identity.ports import DirectoryAdmin
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import accumulate
 from typing import Final
 
 from fencepost.documents.domain.chunking.noise import Noise, find_noise
-from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import MarkdownLine, scan
+from fencepost.kernel.links import plain_text
+from fencepost.kernel.markdown import MarkdownLine, scan
 
 _DELIMITERS: Final = re.compile(r"[\s>]*[|:-][\s|:-]*$")
 _HTML_TABLE: Final = re.compile(r"\s*<table[\s>]", re.IGNORECASE)
@@ -162,3 +162,41 @@ class _Blocks:
         while above >= 0 and self._lines[above].blank:
             above -= 1
         return above >= 0 and self._lines[above].text.rstrip().endswith(_INTRODUCES)
+
+
+MAX_SECTIONS: Final = 10_000
+"""Up to so many, each section of a text is one; beyond, those shorter than `ROOMY_CHARACTERS` are joined."""
+ROOMY_CHARACTERS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineSection:
+    """Blocks of one place in a text, and the plain text of the headings above it, outermost first."""
+
+    breadcrumb: tuple[str, ...]
+    blocks: tuple[MarkdownBlock, ...]
+
+
+def outline(blocks: Sequence[MarkdownBlock]) -> Iterator[OutlineSection]:
+    """Yield the sections of a text.
+
+    A heading that nothing but headings and noise stands below begins the section of the next one that has a body.
+    """
+    trail: list[tuple[int, str]] = []
+    pending: list[MarkdownBlock] = []
+    has_body, count = False, 0
+    for block in blocks:
+        if block.level:
+            if has_body and (count < MAX_SECTIONS or block.start - pending[0].start >= ROOMY_CHARACTERS):
+                yield OutlineSection(_names(trail), tuple(pending))
+                pending, has_body, count = [], False, count + 1
+            if not has_body:
+                trail = [above for above in trail if above[0] < block.level] + [(block.level, block.title)]
+        pending.append(block)
+        has_body = has_body or block.kind in (BlockKind.PROSE, BlockKind.SOLID)
+    if pending:
+        yield OutlineSection(_names(trail), tuple(pending))
+
+
+def _names(trail: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(title for _, title in trail if title)

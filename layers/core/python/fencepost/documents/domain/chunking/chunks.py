@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
-from fencepost.documents.domain.chunking.blocks import find_blocks
+from fencepost.documents.domain.chunking.blocks import OutlineSection, find_blocks, outline
 from fencepost.documents.domain.chunking.bounds import Bounds, Count, Ruler
-from fencepost.documents.domain.chunking.outline import OutlineSection, outline
-from fencepost.documents.domain.chunking.packing import packed
-from fencepost.documents.domain.chunking.sentences import sentences
-from fencepost.documents.domain.chunking.units import Unit, Units, UnitSplitter
+from fencepost.documents.domain.chunking.units import Unit, Units, UnitSplitter, sentences
 from fencepost.documents.domain.documents import Chunk
 
 _ID_DIGITS: Final = 32
@@ -83,3 +81,52 @@ def _named(pieces: Iterator[Chunk]) -> Iterator[Chunk]:
         named = json.dumps((*words, seen[words])).encode()
         seen[words] += 1
         yield replace(piece, id=hashlib.sha256(named).hexdigest()[:_ID_DIGITS])
+
+
+type SplitRank = tuple[int, int]
+
+
+def packed(text: str, units: Sequence[Unit], bounds: Bounds) -> Iterator[Sequence[Unit]]:
+    """Yield runs of units, each up to `bounds.aim` where a unit alone is not longer; short ones have joined others.
+
+    Takes linear time.
+
+    Args:
+        text: that the units are of.
+    """
+    lengths = [0, *accumulate(unit.tokens for unit in units)]
+    start = middle = 0
+    for end in [*_cuts(text, units, lengths, bounds.aim), len(units)]:
+        first, second = lengths[middle] - lengths[start], lengths[end] - lengths[middle]
+        if start < middle and not _fit(first, second, bounds):
+            yield units[start:middle]
+            start = middle
+        middle = end
+    yield units[start:]
+
+
+def _cuts(text: str, units: Sequence[Unit], lengths: Sequence[int], aim: int) -> Iterator[int]:
+    """Yield the places to cut before: those that are the best of a stretch longer than `aim`."""
+    before, after = _better([_rank(text, unit) for unit in units])
+    return (place for place in range(1, len(units)) if lengths[after[place]] - lengths[before[place]] > aim)
+
+
+def _better(ranks: Sequence[SplitRank]) -> tuple[list[int], list[int]]:
+    """Return for each place the nearest before and after it that is a better cut; the ends of all where none is."""
+    before, after = [0] * len(ranks), [len(ranks)] * len(ranks)
+    open_places: list[int] = []
+    for place in range(1, len(ranks)):
+        while open_places and ranks[open_places[-1]] < ranks[place]:
+            after[open_places.pop()] = place
+        before[place] = open_places[-1] if open_places else 0
+        open_places.append(place)
+    return before, after
+
+
+def _rank(text: str, unit: Unit) -> SplitRank:
+    return unit.cut, zlib.crc32(text[unit.start : unit.end].encode("utf-8", "surrogatepass"))
+
+
+def _fit(first: int, second: int, bounds: Bounds) -> bool:
+    """Tell whether neighbours of so many tokens belong in one piece: one of them is short, and there is room."""
+    return min(first, second) < bounds.least and first + second <= bounds.most

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fencepost.kernel.text.links import plain_text
-from fencepost.kernel.text.markdown import MarkdownLine, scan
+from fencepost.kernel.links import plain_text
+from fencepost.kernel.markdown import MarkdownLine, scan
 
 _FRONT_MATTER_LINES: Final = 50
 _IMPORT_LINES: Final = 30

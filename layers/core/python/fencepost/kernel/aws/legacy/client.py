@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from fencepost.kernel.aws.errors import aws_errors
 from fencepost.kernel.aws.session import (
     ATTEMPTS,
     CONNECT_TIMEOUT_SECONDS,
     READ_TIMEOUT_SECONDS,
     ClientFactory,
+    aws_errors,
     connect,
     dynamodb_client,
 )

@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from fencepost.retrieval.domain.ranking.analysis import asked
 from fencepost.retrieval.domain.ranking.fields import CONTEXT_WEIGHTS, TEXT_WEIGHT
+from fencepost.retrieval.domain.ranking.terms import asked
 from fencepost.retrieval.domain.search import Search
 from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Partition

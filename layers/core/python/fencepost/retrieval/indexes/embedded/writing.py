@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.analysis import analysed
+from fencepost.retrieval.domain.ranking.terms import analysed
 from fencepost.retrieval.domain.search import IndexEntry, Vector
 from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Change

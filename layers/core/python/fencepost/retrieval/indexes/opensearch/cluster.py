@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from fencepost.kernel.aws.errors import aws_errors
+from fencepost.kernel.aws.session import aws_errors
 from fencepost.retrieval.domain.search import IndexUnavailable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.analysis import analysed
+from fencepost.retrieval.domain.ranking.terms import analysed
 from fencepost.retrieval.domain.search import Hit, IndexEntry
 from fencepost.retrieval.indexes.opensearch.mapping import TEXT_REPETITIONS, WORDS, reading
 from fencepost.retrieval.ports import Stored

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.analysis import asked
+from fencepost.retrieval.domain.ranking.terms import asked, terms
 from fencepost.retrieval.domain.search import Search, Vector
-from fencepost.retrieval.domain.terms import terms
 from fencepost.retrieval.indexes.entries import owner_of
 from fencepost.retrieval.indexes.opensearch.mapping import LANGUAGES, PLUGIN_LANGUAGES, WORDS, reading
 

@@ -1,1 +1,0 @@
-"""Keys and rows of the tables."""

@@ -1,1 +1,0 @@
-"""Text: normalisation, languages, links and Markdown lines."""
