@@ -73,6 +73,10 @@ NOT_USED = {
 }
 """What a function imports along with something else, and never calls: no role has to allow it."""
 NEVER_CALLED = {
+    # Only the worker puts a job off.
+    **{(function, "queue.sqs"): {"sqs:ChangeMessageVisibility"} for function in ("chat", "api", "relay", "schedule")},
+    # Pages of all sites are asked for by the functions with an API.
+    ("jobs", "identity.dynamodb.directory"): {"dynamodb:Query"},
     # A turn's objects last.
     ("chat", "blobs.s3"): {"s3:DeleteObject", "s3:PutObjectTagging"},
     # Who answers reads what was found, who administers and who sweeps changes documents' rows: jobs do the rest.
