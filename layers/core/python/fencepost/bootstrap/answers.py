@@ -28,7 +28,7 @@ from fencepost.limits.service.site_caps import SiteLedger
 from fencepost.model.anthropic.claude import Claude
 from fencepost.model.service import Billing, PaidModel
 from fencepost.observability.ports import Events
-from fencepost.screening.domain import compile_patterns
+from fencepost.screening.domain.screen import compile_patterns
 from fencepost.settings import Settings
 from fencepost.turns.domain.assembly import most_tokens
 from fencepost.turns.service.prompt_builder import PromptBuilder

@@ -24,7 +24,7 @@ from fencepost.memory.schemas import (
     shown_fact,
 )
 from fencepost.memory.service.facts import FactService
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_HISTORY_CHARACTERS
 from fencepost.model.domain import Role
 from fencepost.prompting.domain.history import is_blank
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 from fencepost.turns.schemas.stateless_chat import ChatRequest, HistoryEntry
 
 if TYPE_CHECKING:

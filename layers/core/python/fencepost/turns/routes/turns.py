@@ -17,7 +17,7 @@ from fencepost.http.schemas import shown
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
 from fencepost.turns.routes.question import MESSAGE_CODES
 from fencepost.turns.schemas.turns import IDEMPOTENCY_KEY, TurnBody, turn_answer_body
