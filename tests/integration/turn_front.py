@@ -87,7 +87,7 @@ def turn_front(endpoint_url: str) -> TurnFront:
     limiter = DynamoDbAddressLimiter(create_table(tables.client), keys_of, lambda: tables.client)
     guard = AddressGuard(limiter, WIDE_LIMITS, world.events, world.clock)
     api = Api(
-        Router(TurnRoutes(service, world.clock).chat()),
+        Router(TurnRoutes(service, world.clock).routes()),
         SiteOrigins(frozenset()),
         guard,
         guard,

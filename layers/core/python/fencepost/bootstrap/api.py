@@ -17,6 +17,7 @@ from fencepost.bootstrap.storage import storage
 from fencepost.bootstrap.stores import Stores, stores
 from fencepost.bootstrap.turns import turn_service
 from fencepost.conversations.routes.conversations import ConversationRoutes
+from fencepost.conversations.routes.messages import MessageRoutes
 from fencepost.conversations.service.conversations import ConversationService
 from fencepost.http.cors import AnyOrigin
 from fencepost.http.cursors import Cursors
@@ -34,7 +35,7 @@ from fencepost.observability.ports import Events
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.observability.service import Trace
 from fencepost.settings import Settings, load_settings
-from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.routes.turns import RegenerateRoutes
 from fencepost.web.admin.routes import AdminRoutes
 
 
@@ -88,13 +89,14 @@ def _visitors(before: Front) -> tuple[Route, ...]:
 
 def _conversations(reached: Stores, before: Front) -> tuple[Route, ...]:
     service = ConversationService(reached.conversations, utc_now)
-    return ConversationRoutes(service, Cursors(before.keys)).routes()
+    cursors = Cursors(before.keys)
+    return (*ConversationRoutes(service, cursors).routes(), *MessageRoutes(service, cursors).routes())
 
 
 def _turns(settings: Settings, reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:
     made_with = answers(settings, before.keys, log)
     recall = turn_recall(settings, reached, made_with)
-    return TurnRoutes(turn_service(reached, before, made_with, log, recall), utc_now).routes()
+    return RegenerateRoutes(turn_service(reached, before, made_with, log, recall)).routes()
 
 
 def _diagnostics(reached: Stores, before: Front, log: Events) -> tuple[Route, ...]:

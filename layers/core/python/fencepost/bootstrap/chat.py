@@ -52,7 +52,7 @@ def _chat(settings: Settings, log: RequestLog) -> Handler:
     return ByResource(
         {
             "/api/ai-chat": _stateless(settings, before, made_with, log, audit),
-            "/v1/chat": Endpoint(before.api(turns.chat()), before.origins, log, audit, utc_now),
+            "/v1/chat": Endpoint(before.api(turns.routes()), before.origins, log, audit, utc_now),
         }
     )
 
