@@ -38,13 +38,11 @@ EXPRESSIONS = {
 NOT_YET: set[str] = {
     "AttachmentRoutes",
     "ConversationListing",
-    "DynamoDbDueDocuments",
     "DynamoDbArchive",
     "DynamoDbAttachments",
     "DynamoDbAuditTrail",
     "DynamoDbCarryStore",
     "DynamoDbConversations",
-    "DynamoDbDocuments",
     "DynamoDbDiagnoses",
     "DynamoDbDirectory",
     "DynamoDbDirectoryAdmin",
