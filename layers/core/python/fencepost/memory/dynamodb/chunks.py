@@ -42,14 +42,14 @@ class DynamoDbMessageChunks(MessageChunkStore):
         return tuple(map(read_chunk, rows))
 
     @override
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
+    def put_chunks(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
         """Write the rows in transactions of `ROWS_AT_ONCE`; stop at the first that is refused."""
         return all(
             self._put(scope, conversation, transaction) for transaction in batched(rows, ROWS_AT_ONCE, strict=False)
         )
 
     @override
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
+    def drop_chunks(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         self._table.batch_write(deletes=(part_row(scope, conversation_id, row.seq, row.number) for row in rows))
 
     def _put(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:

@@ -36,12 +36,14 @@ class DynamoDbMessageHits(MessageHits):
         chunks = {place: memory_keys.part_row(scope, *place) for place in wanted}
         rows = [*conversations.values(), *messages.values(), *chunks.values()]
         found = {_identity(item): item for item in self._table.batch_get(rows)}
-        stored = _found(messages, found)
+        stored, rows_of_chunks = _found(messages, found), _found(chunks, found)
         return HitRows(
             conversations={one: read_conversation(item) for one, item in _found(conversations, found).items()},
             messages={place: _message(item) for place, item in stored.items()},
             apart=frozenset(place for place, item in stored.items() if CONTENT_REF in item),
-            parts={place: memory_keys.read_chunk_without_vector(item) for place, item in _found(chunks, found).items()},
+            chunks={
+                place: memory_keys.read_chunk_without_vector(item) for place, item in _found(chunks, found).items()
+            },
         )
 
 
