@@ -14,9 +14,9 @@ from fencepost.conversations.rows.messages import (
     AnswerEntry,
     conversation_item,
     expiring,
-    key_field,
     pointer_item,
 )
+from fencepost.conversations.rows.models import PointerRow
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws.legacy.reading import EXPIRES_AT
@@ -120,7 +120,9 @@ def note_answer(table: str, scope: Scope, settlement: Settlement, revision: int)
     entry = AnswerEntry(seq=settlement.answer.seq, context=settlement.context)
     ends = expiring(settlement.conversation.keep_days, settlement.answer.created_at)
     lasting = f", {EXPIRES_AT} = :{EXPIRES_AT}" if ends else f" REMOVE {EXPIRES_AT}"
-    names = {"#revision": str(revision)} | ({"#key": key_field(settlement.key)} if settlement.key else {})
+    names = {"#revision": str(revision)} | (
+        {"#key": PointerRow.made_for.name(settlement.key)} if settlement.key else {}
+    )
     made_for = ", #key = :revision" if settlement.key else ""
     return {
         "Update": {
@@ -199,7 +201,7 @@ def _unanswered(table: str, scope: Scope, claim: Claim) -> TransactWriteItemType
     names = {"#revision": str(claim.regenerates or 1)}
     if claim.key:
         condition += " AND attribute_not_exists(#key)"
-        names["#key"] = key_field(claim.key)
+        names["#key"] = PointerRow.made_for.name(claim.key)
     return {
         "ConditionCheck": {
             "TableName": table,
