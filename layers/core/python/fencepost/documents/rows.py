@@ -111,11 +111,6 @@ def work_row(scope: Scope, document_id: str) -> Key:
     return key(corpus(scope), f"work#{quoted(document_id)}")
 
 
-def reconcile_row(scope: Scope) -> Key:
-    """Return the key of the row that says how far a comparison with the index has come."""
-    return key(corpus(scope), "reconcile")
-
-
 def chunk_row(scope: Scope, document_id: str, chunk_id: str) -> Key:
     """Return the key of a chunk."""
     return key(document(scope, document_id), f"{CHUNKS}{quoted(chunk_id)}")

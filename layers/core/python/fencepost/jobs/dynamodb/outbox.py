@@ -9,7 +9,7 @@ from typing import Any, Final
 from fencepost.conversations.rows.messages import read_conversation
 from fencepost.identity import rows as keys
 from fencepost.jobs.domain.outbox import job_after_expiry, jobs_after
-from fencepost.kernel.aws.legacy.rows import from_item
+from fencepost.kernel.aws.rows import from_item
 from fencepost.queue.domain import Job, JobRecord
 
 _TTL: Final = "dynamodb.amazonaws.com"
