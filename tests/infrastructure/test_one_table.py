@@ -37,14 +37,7 @@ EXPRESSIONS = {
 # What is still to be converted, by the names of classes and functions: it may only become shorter.
 NOT_YET: set[str] = {
     "AttachmentRoutes",
-    "DynamoDbAuditTrail",
-    "DynamoDbDirectory",
-    "DynamoDbDirectoryAdmin",
-    "DynamoDbJobStore",
-    "DynamoDbOrganisationRegistry",
-    "DynamoDbReconcileStore",
     "membership_check",
-    "org_origins",
 }
 
 

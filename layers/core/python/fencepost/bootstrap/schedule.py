@@ -9,7 +9,7 @@ from fencepost.bootstrap.stores import Stores, stores
 from fencepost.documents.dynamodb.documents import DynamoDbDueDocuments
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
-from fencepost.jobs.service.due_work import DueDocuments
+from fencepost.jobs.service.due_documents import DueDocuments
 from fencepost.jobs.service.index_diff import DiffSources
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
@@ -51,4 +51,4 @@ def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: 
         clock=utc_now,
     )
     roll = DynamoDbOrganisationRegistry(settings.directory_table)
-    return Reconciler(roll=roll, store=reached.reconciling, sides=sides, queue=queue, clock=utc_now)
+    return Reconciler(registry=roll, store=reached.reconciling, sources=sides, queue=queue, clock=utc_now)

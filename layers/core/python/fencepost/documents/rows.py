@@ -176,11 +176,6 @@ def work_row(scope: Scope, document_id: str) -> Key:
     return DocumentLeaseRow.key(documents_partition(scope), f"work#{quoted(document_id)}")
 
 
-def reconcile_row(scope: Scope) -> Key:
-    """Return the key of the row that holds the progress of an organisation's index diff."""
-    return DocumentRow.key(documents_partition(scope), "reconcile")
-
-
 def chunk_row(scope: Scope, document_id: str, chunk_id: str) -> Key:
     """Return the key of a chunk."""
     return DocumentChunkRow.key(chunks_partition(scope, document_id), f"{CHUNKS}{quoted(chunk_id)}")

@@ -1,4 +1,4 @@
-"""Queue what waits for work and for which no request will come: sources to be asked again, and work that was lost."""
+"""Queue jobs for due documents: sources to fetch again, and documents whose job was lost."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from fencepost.queue.domain import Job, Purpose
 from fencepost.queue.ports import JobQueue
 
 PAGE: Final = 100
+"""Due documents that are read and queued at a time."""
 PAGES: Final = 10
-"""Of one run; the next run queues the rest."""
+"""Pages of one run; the next run queues the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueDocuments:
-    """Queues jobs for due documents. Two runs at once do no harm: the one that changes a row queues its document."""
+    """Queues jobs for due documents.
+
+    Runs may overlap: the run that changes a document's row queues its job, and the other one skips the document.
+    """
 
     agenda: DueDocumentStore
     store: DocumentStore
@@ -29,25 +33,27 @@ class DueDocuments:
     clock: Clock
 
     def run(self) -> Iterator[Job]:
-        """Queue a job for each document that is due, and yield those that were queued.
+        """Queue a job for each due document, and yield the queued jobs.
 
-        A row is changed before its job is sent: what is lost between the two is due again later, and nothing is queued
-        again and again while it waits.
+        A row is changed before its job is sent. A job that is lost in between is due again later, and a document whose
+        job waits in the queue is not queued twice.
 
         Raises:
-            FencepostError: `conversations_unavailable`; what was not queued by then is still due.
+            FencepostError: `conversations_unavailable`; documents that were not queued by then are still due.
         """
         for _ in range(PAGES):
             found = self.agenda.due(self.clock(), PAGE)
-            jobs = [job for org, document_id in found if (job := self._claimed(org, document_id))]
+            jobs = [job for org, document_id in found if (job := self._claimed_job(org, document_id))]
             self.queue.send(jobs)
             yield from jobs
-            # The agenda is seconds behind: where none could be claimed, it only repeats what was done.
+            # The agenda is seconds behind: a page without any claim repeats documents that were claimed already.
             if len(found) < PAGE or not jobs:
                 return
 
-    def _claimed(self, org: str, document_id: str) -> Job | None:
-        scope = _operator(org)
+    def _claimed_job(self, org: str, document_id: str) -> Job | None:
+        """Claim a document and return its job; None where it is not due any more or another run claimed it."""
+        # The job is authorised, and the decision reported, when it runs.
+        scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))
         document = self.store.get(scope, document_id)
         if document is None or not self._claim(scope, document):
             return None
@@ -61,8 +67,3 @@ class DueDocuments:
             return False
         state = DocumentState.QUEUED if is_at_rest(document) else document.state
         return self.store.change(scope, document, replace(document, state=state, updated_at=now))
-
-
-def _operator(org: str) -> Scope:
-    """Return the scope of an organisation's documents. The job is authorised, and the decision reported, as it runs."""
-    return authorize(Operator(org), Action.ADMINISTER, Resource(org))
