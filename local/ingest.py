@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from fencepost.bootstrap.corpus import ingestion
-from fencepost.bootstrap.documents import corpus_service
+from fencepost.bootstrap.documents import document_service
+from fencepost.bootstrap.ingestion import ingestion
 from fencepost.bootstrap.retrieval import index_of
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.stores import tenant_stores
 from fencepost.documents.domain.documents import Document, DocumentState
 from fencepost.documents.service.documents import DocumentChanges, DocumentService
 from fencepost.identity.domain.scope import Scope
@@ -170,9 +170,9 @@ def _connected(profile: str, documents: int) -> Ingest:
     index = index_of(settings)
     if index is None:
         raise Trouble("This Fencepost has no index: give it one with Index, or without FENCEPOST_INDEX=none.")
-    reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
+    reached, waiting, progress = tenant_stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
     workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
-    return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
+    return Ingest(document_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
 
 
 def _outcome(document: Document | None) -> str:

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from fencepost import __version__
 from fencepost.bootstrap.api import api_routes
-from fencepost.bootstrap.front import front
+from fencepost.bootstrap.web import ingress
 from fencepost.http.errors import ERRORS
 from fencepost.http.routing import Route
 from fencepost.settings import load_settings
@@ -115,7 +115,7 @@ def test_every_route_is_documented_and_no_other() -> None:
 
 def test_the_function_serves_all_of_them_but_the_chats() -> None:
     settings, log = load_settings({}), FakeEvents()
-    assert served(api_routes(settings, front(settings, FakeKeys(), log), log)) == documented("/v1/chat")
+    assert served(api_routes(settings, ingress(settings, FakeKeys(), log), log)) == documented("/v1/chat")
 
 
 def test_operations_have_names_of_their_own() -> None:

@@ -36,7 +36,7 @@ class DynamoDbMessageHits(MessageHits):
         chunks = {place: memory_keys.part_row(scope, *place) for place in wanted}
         rows = [*conversations.values(), *messages.values(), *chunks.values()]
         found = {_identity(item): item for item in self._table.batch_get(rows)}
-        stored, rows_of_chunks = _found(messages, found), _found(chunks, found)
+        stored = _found(messages, found)
         return HitRows(
             conversations={one: read_conversation(item) for one, item in _found(conversations, found).items()},
             messages={place: _message(item) for place, item in stored.items()},

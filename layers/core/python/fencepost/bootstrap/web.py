@@ -1,4 +1,4 @@
-"""What stands before every route of `/v1`, in whichever function it is served: limits, origins and callers."""
+"""Wiring of everything that a request passes before its `/v1` route: origins, rate limits and callers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fencepost.access.callers import Callers
 from fencepost.access.ports import VisitorTokens
 from fencepost.access.service import Authorizer
-from fencepost.bootstrap import identity
+from fencepost.bootstrap.access import callers, visitor_tokens
+from fencepost.bootstrap.identity import directory, site_service
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.routing import Route, Router
 from fencepost.identity.ports import Directory
@@ -23,8 +24,14 @@ from fencepost.web.api import Api
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """One process's front: what its routes are built from, and what lets requests through to them."""
+class Ingress:
+    """The checks before every `/v1` route, and the services that routes share with these checks. One per process.
+
+    Attributes:
+        guard: rate limits of requests that may call the model.
+        other_guard: rate limits of all other requests.
+        decide: authorises callers and reports refusals.
+    """
 
     keys: Keys
     directory: Directory
@@ -37,23 +44,22 @@ class Front:
     decide: Authorizer
 
     def api(self, routes: Iterable[Route]) -> Api:
-        """Put routes behind it."""
+        """Return the handler that applies the checks and then serves the given routes."""
         edge_secret, decide = self.keys.edge_secret, self.decide
         router, guards = Router(routes), (self.guard, self.other_guard)
         return Api(router, self.origins, *guards, self.callers, self.sites, edge_secret, decide, decide.refused)
 
 
-def front(settings: Settings, keys: Keys, log: Events) -> Front:
-    """Build it. Nothing is connected to."""
-    directory = identity.directory(settings)
-    visitors = identity.visitor_tokens(settings, keys)
+def ingress(settings: Settings, keys: Keys, log: Events) -> Ingress:
+    """Build the checks. Opens no connection."""
+    known, visitors = directory(settings), visitor_tokens(settings, keys)
     limiter = DynamoDbAddressLimiter(settings.limits_table, keys)
-    return Front(
+    return Ingress(
         keys=keys,
-        directory=directory,
+        directory=known,
         visitor_tokens=visitors,
-        callers=identity.callers(settings, visitors, directory, utc_now, log),
-        sites=identity.site_service(settings, directory),
+        callers=callers(settings, visitors, known, log),
+        sites=site_service(settings, known),
         origins=SiteOrigins(frozenset(settings.allowed_origins)),
         guard=AddressGuard(limiter, settings.rate_limits, log, utc_now),
         other_guard=AddressGuard(limiter, settings.other_rate_limits, log, utc_now),
