@@ -19,7 +19,7 @@ from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from fencepost.identity.service import SiteService
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter

@@ -1,19 +1,25 @@
-"""Partitions of the tables, and keys of the rows that several packages share.
+"""Keys of the conversations' table. Each is made from a `Scope`, so none can lead out of it.
 
-Every key is made from a `Scope`, or from an organisation that was authorised, so no key leads out of it. The package
-that owns a kind of row declares it in `rows`:
+    partition                              sort key             row
+    org#<org>#own#<owner>                  conv#<id>            a conversation; `updated_at` is the index's sort key
+                                           msg#<message id>     where a question stands, with its answers' contexts
+                                           fact#<state>#<id>    a fact
+                                           work#facts           a count of the facts' changes
+                                           job#<id>             a job that a client asked for
+                                           file#<id>            an attachment
+                                           import#<id>          a conversation that an import is writing
+                                           erased               `erased_at`: when everything of the owner last was
+                                           gone#<id>            a tombstone: the conversation was erased
+    org#<org>#own#<owner>#conv#<id>        m#<seq>              a message, twelve digits, so that text sorts as numbers
+                                           block#<first seq>    a block of messages that moved to S3
+                                           rating#<seq>         what the owner thinks of an answer in a block
+                                           vec#<seq>#<part>     what the index holds of a message's part
+                                           summary              the rolling summary
+                                           work#<purpose>       who is at such a job, and how far it has come
+    org#<org>#                             diag#<id>            a diagnosis that an admin opened
+                                           look#<id>#<time>…    a look that was taken in it
 
-    partition of the conversations' table  sort keys begin with                 declared in
-    org#<org>#own#<owner>                  conv# msg# file# import# gone#       fencepost.conversations.rows.models
-                                           erased
-                                           fact# work#facts                     fencepost.memory.rows
-                                           job#                                 fencepost.queue.rows
-    org#<org>#own#<owner>#conv#<id>        m# block# rating#                    fencepost.conversations.rows.models
-                                           vec# summary                         fencepost.memory.rows
-                                           work#<purpose>                       fencepost.queue.rows
-    org#<org>#                             diag# look#                          fencepost.lifecycle.rows
-
-Names in S3 begin with the same values, with slashes: `<org>/<owner>/…` and `<org>/<owner>/conv/<id>/…`.
+The same names, with slashes, are the prefixes in S3: `<org>/<owner>/…` and `<org>/<owner>/conv/<id>/…`.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class TombstoneRow(Row):
 
 
 class ErasedRow(Row):
-    """When everything of an owner was last erased. Written by erasures: what jobs made before is not stored any more."""
+    """When everything of an owner was last erased. Written by erasures; jobs store nothing that was made before."""
 
     pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>
     sk = UnicodeAttribute(range_key=True)  # erased
