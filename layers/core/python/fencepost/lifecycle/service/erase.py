@@ -1,8 +1,8 @@
 """Use cases of erasure: erase a conversation or everything of an owner, and return a receipt.
 
-An erasure has three steps. The job is queued first, so that leftovers are swept whatever happens next. Then the content
-is made unreadable, and then it is removed. The job runs once everything has ended that could still write; it removes
-what such writes have left, and verifies.
+An erasure has three steps. The job is queued first, so that leftovers are swept even after a crash. Then the content is
+made unreadable, and then it is removed. The job runs once all writers that began before the erasure have ended: it
+removes the rows that they have written, and verifies that nothing is left.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CONVERSATION = "conversation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseService:
-    """Erases content and reports what was removed.
+    """Erases content and reports counts of removed items.
 
     All methods raise `FencepostError`: `not_found`, or `conversations_unavailable` when a store does not answer. A
     request for an erasure does not fail when the index does not answer: the job removes the rest later.
@@ -66,7 +66,7 @@ class EraseService:
         return self._remove(scope, record, self.eraser.forget_owner(scope, self.clock()))
 
     def receipt(self, scope: Scope, receipt_id: str) -> Receipt:
-        """Return the receipt of an erasure, with what was removed so far."""
+        """Return the receipt of an erasure, with the counts so far."""
         return _receipt(self.jobs.job(scope, receipt_id))
 
     def run(self, scope: Scope, job: Job) -> None:

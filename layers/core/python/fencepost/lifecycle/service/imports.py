@@ -54,7 +54,7 @@ class ImportService:
 
     A conversation is imported into the site that it was exported from, even if that site is closed. If the organisation
     has no such site, it is imported into the importer's: the visitor's site, or the default site for members. Otherwise
-    nobody could continue the conversation.
+    the conversation could not be continued.
     """
 
     conversations: ConversationStore

@@ -28,7 +28,7 @@ class VectorEraser(Eraser):
 
     Nothing else is swept while entries are left or the index does not answer. Until then the conversation's tombstone
     is `sweeping`, so no import can make the conversation again. Otherwise erased entries would belong to an existing
-    conversation, where no verifier looks for them. Nobody can read the entries meanwhile: a hit without its message is
+    conversation, where no verifier looks for them. The entries are unreadable meanwhile: a hit without its message is
     dropped. Entries are found by owner and conversation; no row is needed.
 
     An entry that the index does not list yet, or that a running job still writes, is found by the next scan. An entry
