@@ -33,7 +33,7 @@ class DynamoDbCarryStore(CarryStore):
 
     @override
     def approve(self, scope: Scope, conversation_id: str, summary_id: str) -> bool:
-        """Mark the summary. A job that has extended it meanwhile has stored another one, with another id."""
+        """Mark the summary. A job that extends a summary stores it under another id."""
         answer = self._table.update(
             summary_row(scope, conversation_id), SummaryRow.approved.set(True), condition=SummaryRow.id == summary_id
         )
