@@ -54,16 +54,13 @@ class Cloud:
         known = deploy.exists(self.emulator)
         if not known or digest != self.folder.deployed():
             say("Deploying the stack …")
-            deploy.deploy(self.emulator, self._packaged(fresh=not known), self.chosen)
+            path = self.folder.packaged(self.code)
+            if not known or not path.exists():
+                build.package(self.emulator, path, self.folder.log("package"))
+            deploy.deploy(self.emulator, path.read_text(encoding="utf-8"), self.chosen)
             self.folder.record_deployment(digest)
         self.deployment = deploy.describe(self.emulator)
         self.gateway.api_url = self.deployment.api_url
-
-    def _packaged(self, *, fresh: bool) -> str:
-        path = self.folder.packaged(self.code)
-        if fresh or not path.exists():
-            build.package(self.emulator, path, self.folder.log("package"))
-        return path.read_text(encoding="utf-8")
 
     def await_answer(self) -> None:
         """Wait until a real request through the API answers.
@@ -107,7 +104,8 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
         gateway = Gateway(frozenset(urlsplit(origin).netloc for origin in parameters.origins(url)))
         chosen = parameters.local(environment, url, folder.path)
         members = issuer.create_app(Issuer.of(folder.path))
-        with _serving(create_app(gateway, _stand_in(environment), members), listener):
+        stand_in = create_provider() if parameters.needs_stand_in(environment) else None
+        with _serving(create_app(gateway, stand_in, members), listener):
             say("Building the functions …")
             build.build(chosen["Architecture"], folder.log("build"))
             code = fingerprint.of_code(chosen["Architecture"])
@@ -120,10 +118,6 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
                 cloud.warm_up()
                 with folder.announced(Running(url, running.endpoint_url, cloud.deployment.functions)):
                     yield cloud
-
-
-def _stand_in(environment: Mapping[str, str]) -> ASGIApp | None:
-    return create_provider() if parameters.needs_stand_in(environment) else None
 
 
 @contextmanager

@@ -27,17 +27,17 @@ def connected(name: str) -> Settings:
     Raises:
         Trouble: nothing runs, there is no such profile, or its stack cannot be read; the text says why.
     """
-    settings = load_settings(_deployed(name) if name else _local())
+    if name:
+        variables = _deployed(name)
+    else:
+        running = StateFolder(state_folder()).serving()
+        # The adapters' clients find the emulator where the SDK looks for it.
+        os.environ.update(emulator.CREDENTIALS, AWS_REGION=emulator.REGION, AWS_ENDPOINT_URL=running.endpoint_url)
+        variables = invoke.variables(_WORKER)
+    settings = load_settings(variables)
     silence_libraries()
     # Only the functions may take the role that is bound to one organisation.
     return settings.model_copy(update={"tenant_role": ""}) if name else settings
-
-
-def _local() -> dict[str, str]:
-    running = StateFolder(state_folder()).serving()
-    # The adapters' clients find the emulator where the SDK looks for it.
-    os.environ.update(emulator.CREDENTIALS, AWS_REGION=emulator.REGION, AWS_ENDPOINT_URL=running.endpoint_url)
-    return invoke.variables(_WORKER)
 
 
 def _deployed(name: str) -> dict[str, str]:

@@ -61,7 +61,11 @@ def run(environment: Mapping[str, str]) -> int:
     work = _connected(profile, len(found))
     if site:
         _require_site(profile, org, site)
-    return 1 if _ingest(work, directory.operator(org), found) else 0
+    scope = directory.operator(org)
+    failed = sum(not work.add(scope, item) for item in found)
+    noun = "document" if len(found) == 1 else "documents"
+    print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
+    return 1 if failed else 0
 
 
 def _require_site(profile: str, org: str, site: str) -> None:
@@ -155,13 +159,6 @@ class Ingest:
     def _address(self, scope: Scope, document_id: str) -> str:
         document = self.service.store.get(scope, document_id)
         return document.source if document else document_id
-
-
-def _ingest(work: Ingest, scope: Scope, found: Sequence[SourceItem]) -> int:
-    failed = sum(not work.add(scope, item) for item in found)
-    noun = "document" if len(found) == 1 else "documents"
-    print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
-    return failed
 
 
 def _connected(profile: str, documents: int) -> Ingest:

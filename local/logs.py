@@ -58,7 +58,11 @@ class Tail:
     def read(self) -> list[Entry]:
         """Return the lines of the invocations that have ended since the last read."""
         client = self.emulator.client("logs")
-        entries = [entry for group in _groups(client) for entry in self._new(client, group)]
+        groups: list[str] = []
+        # The emulator fails a listing while a function adds to it. What it missed comes with the next read.
+        with suppress(ClientError):
+            groups = [group["logGroupName"] for group in client.describe_log_groups()["logGroups"]]
+        entries = [entry for group in groups for entry in self._new(client, group)]
         self._streams = {name: time for name, time in self._streams.items() if time >= self._since()}
         return sorted(entries, key=lambda entry: entry.time)
 
@@ -69,17 +73,13 @@ class Tail:
         ]
         self._streams |= {event["logStreamName"]: event["timestamp"] for event in fresh}
         self._latest = max([self._latest, *(event["timestamp"] for event in fresh)])
-        return [Entry(group, _time(event["timestamp"]), event["message"].strip()) for event in fresh]
+        return [
+            Entry(group, datetime.fromtimestamp(event["timestamp"] / 1_000, UTC), event["message"].strip())
+            for event in fresh
+        ]
 
     def _since(self) -> int:
         return max(0, self._latest - _OVERLAP_MILLISECONDS)
-
-
-def _groups(client: Any) -> list[str]:
-    # The emulator fails a listing while a function adds to it. What it missed comes with the next read.
-    with suppress(ClientError):
-        return [group["logGroupName"] for group in client.describe_log_groups()["logGroups"]]
-    return []
 
 
 def _events(client: Any, group: str, since: int) -> list[Any]:
@@ -100,10 +100,6 @@ def short(entry: Entry) -> str | None:
     if "_aws" in record or str(record.get("type", "")).startswith("platform."):
         return None
     return " ".join([head, f"{record.get('level', ''):7}", str(record.get("message", "")), *_fields(record)])
-
-
-def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
 
 
 def _parsed(message: str) -> dict[str, Any] | None:

@@ -69,7 +69,9 @@ def run(environment: Mapping[str, str]) -> str:
     try:
         return migrate(cluster, embedder, time.sleep)
     except IndexUnavailable as error:
-        raise Trouble(f"The index did not answer ({error.reason}).{_rights(error)} {_AGAIN}") from None
+        refused = error.reason.startswith(("401", "403"))
+        rights = " May these credentials? The parameter IndexOperator names who may." if refused else ""
+        raise Trouble(f"The index did not answer ({error.reason}).{rights} {_AGAIN}") from None
     except EmbedderUnavailable as error:
         raise Trouble(f"The model did not answer ({error.reason}). {_AGAIN}") from None
 
@@ -141,11 +143,6 @@ def _sentence(name: str, before: Sequence[str], moved: Moved) -> str:
     if list(before) == [name]:
         return f"The index {name} is up to date: nothing was moved."
     return f"Moved to the index {name}: {moved.copied:,} entries copied, {moved.removed:,} copies removed again."
-
-
-def _rights(error: IndexUnavailable) -> str:
-    refused = error.reason.startswith(("401", "403"))
-    return " May these credentials? The parameter IndexOperator names who may." if refused else ""
 
 
 if __name__ == "__main__":

@@ -52,15 +52,12 @@ def pseudonym(environment: Mapping[str, str], secret: str) -> str:
 def main() -> int:
     """Print the pseudonym, and return the exit code."""
     try:
-        print(pseudonym(os.environ, _piped() or _of_local_cloud()))
+        piped = "" if sys.stdin.isatty() else sys.stdin.read().strip()
+        print(pseudonym(os.environ, piped or _of_local_cloud()))
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return trouble.exit_code
     return 0
-
-
-def _piped() -> str:
-    return "" if sys.stdin.isatty() else sys.stdin.read().strip()
 
 
 def _of_local_cloud() -> str:

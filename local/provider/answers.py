@@ -59,16 +59,13 @@ def answer(request: MessagesRequest) -> str:
         return question(request)
     asked = without_fences(request.messages[-1].blocks()[-1].text)
     found, lacking = _PHRASES[_language(asked)]
-    candidates = [passage for passage in _all_passages(request) if not _repeats(passage, asked)]
-    quotes = [_quote(passage) for passage in _best(asked, candidates)]
-    return "\n\n".join([found, *quotes]) if quotes else lacking
-
-
-def _all_passages(request: MessagesRequest) -> list[QuotedPassage]:
     # Assistant turns are left out: what the model said itself is no source.
     users = (block for message in request.messages if message.role == "user" for block in message.blocks())
     texts = [block.text for block in (*request.system_blocks(), *users)]
-    return list(dict.fromkeys(passage for text in texts for passage in passages(text)))
+    quotable = dict.fromkeys(passage for text in texts for passage in passages(text))
+    candidates = [passage for passage in quotable if not _repeats(passage, asked)]
+    quotes = [_quote(passage) for passage in _best(asked, candidates)]
+    return "\n\n".join([found, *quotes]) if quotes else lacking
 
 
 def _repeats(passage: QuotedPassage, question: str) -> bool:

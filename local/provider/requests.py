@@ -96,7 +96,10 @@ def parse(body: bytes) -> MessagesRequest:
 
 
 def _problems(request: MessagesRequest) -> Iterator[str]:
-    yield from _model_problems(request)
+    if request.model not in MODELS:
+        raise ApiError(404, f"model: {request.model}")
+    if request.thinking and request.thinking.type not in MODELS[request.model].thinking:
+        yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
     yield from _turn_problems(request.messages)
     for block in request.blocks():
         if not block.text.strip():
@@ -104,13 +107,6 @@ def _problems(request: MessagesRequest) -> Iterator[str]:
     marked = sum(block.cache_control is not None for block in request.blocks())
     if marked > _MAX_BREAKPOINTS:
         yield f"A maximum of {_MAX_BREAKPOINTS} blocks with cache_control may be provided. Found {marked}."
-
-
-def _model_problems(request: MessagesRequest) -> Iterator[str]:
-    if request.model not in MODELS:
-        raise ApiError(404, f"model: {request.model}")
-    if request.thinking and request.thinking.type not in MODELS[request.model].thinking:
-        yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
 
 
 def _turn_problems(messages: list[ProviderMessage]) -> Iterator[str]:

@@ -70,7 +70,9 @@ class PromptCache:
         minimum = MODELS[request.model].minimum_cacheable
         marks = [n for n, prefix in enumerate(prefixes) if prefix.marked and prefix.tokens >= minimum]
         covered = prefixes[marks[-1]].tokens if marks else 0
-        found = [prefix for prefix in _near(prefixes, marks) if self._holds(prefix.digest)]
+        # A lookup finds prefixes that end at a mark or close before one.
+        near = (prefix for n, prefix in enumerate(prefixes) if any(0 <= mark - n < LOOKBACK_BLOCKS for mark in marks))
+        found = [prefix for prefix in near if self._expiry.get(prefix.digest, 0.0) > self._clock()]
         read = max((prefix.tokens for prefix in found), default=0)
         for prefix in (*found, *(prefixes[n] for n in marks)):
             self._expiry[prefix.digest] = self._clock() + CACHE_SECONDS
@@ -79,14 +81,6 @@ class PromptCache:
     def clear(self) -> None:
         """Forget everything."""
         self._expiry.clear()
-
-    def _holds(self, digest: str) -> bool:
-        return self._expiry.get(digest, 0.0) > self._clock()
-
-
-def _near(prefixes: list[_Prefix], marks: list[int]) -> list[_Prefix]:
-    """Return the prefixes that are looked for: those that end at a mark or close before one."""
-    return [prefix for n, prefix in enumerate(prefixes) if any(0 <= mark - n < LOOKBACK_BLOCKS for mark in marks)]
 
 
 def _prefixes(request: MessagesRequest) -> Iterator[_Prefix]:
