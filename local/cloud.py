@@ -1,4 +1,4 @@
-"""A whole local cloud: the front door, the emulator and the deployed stack. `make dev` and the tests start the same."""
+"""A complete local cloud: front door, emulator and deployed stack. `make dev` and the tests both start it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FIRST_ANSWER_SECONDS = 60.0
 
 @dataclass
 class Cloud:
-    """A local cloud that is up.
+    """A running local cloud.
 
     Attributes:
-        url: the front door, e.g. `http://127.0.0.1:8787`.
-        emulator: the emulated cloud behind it.
-        code: the digest of the code that is deployed.
+        url: address of the front door, e.g. `http://127.0.0.1:8787`.
+        emulator: the AWS emulator behind it.
+        code: digest of the deployed code.
         chosen: the template's parameters.
-        deployment: the stack.
+        deployment: the deployed stack.
     """
 
     url: str
@@ -48,7 +48,7 @@ class Cloud:
     deployment: Deployment = field(init=False)
 
     def deploy(self, say: Say, **changes: str) -> None:
-        """Bring the stack up to date, with these parameters of the template changed."""
+        """Deploy the stack if its code or its parameters changed. `changes` overrides parameters of the template."""
         self.chosen |= changes
         digest = fingerprint.of_values(self.code, self.chosen)
         known = deploy.exists(self.emulator)
@@ -63,7 +63,7 @@ class Cloud:
         self.gateway.api_url = self.deployment.api_url
 
     def await_answer(self) -> None:
-        """Wait until a real request through the API answers.
+        """Wait until a request through the API is answered.
 
         Raises:
             Trouble: it answers with an error.
@@ -74,7 +74,7 @@ class Cloud:
             raise Trouble(f"GET /health answers {answer.status_code}; the local cloud's log is {log}.")
 
     def warm_up(self) -> None:
-        """Start the chat function behind the scenes, so that the first visitor waits less for it."""
+        """Start the chat function in the background, so that the first request is faster."""
         threading.Thread(target=self._preflight, name="warm-up", daemon=True).start()
 
     def _preflight(self) -> None:
@@ -88,12 +88,12 @@ class Cloud:
 
 @contextmanager
 def started(folder: StateFolder, port: int, environment: Mapping[str, str], say: Say) -> Iterator[Cloud]:
-    """Start a local cloud, and stop all of it at the end.
+    """Start a local cloud and stop all of it when the block ends.
 
     Args:
-        port: the front door's; 0 takes a free one.
-        environment: where the settings come from.
-        say: is told of each step.
+        port: port of the front door; 0 picks a free one.
+        environment: variables that the settings are read from.
+        say: called with a sentence before each step.
 
     Raises:
         Trouble: a setting is invalid, the port or the folder is taken, or a step fails.
@@ -131,7 +131,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 @contextmanager
 def _serving(app: ASGIApp, listener: socket.socket) -> Iterator[None]:
-    """Serve the application from a thread, to which signals do not go."""
+    """Serve the application from a thread, which receives no signals."""
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -1,6 +1,6 @@
-"""A stack as its own worker sees it: the running local cloud's, or with `PROFILE=` a deployed one's.
+"""A stack's settings as its jobs function reads them: the running local cloud's, or with `PROFILE=` a deployed one's.
 
-What is done from here is done with the caller's own credentials, not with the functions' roles.
+The tools that use them work with the caller's credentials, not with the functions' roles.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _WORKER = "JobsFunction"
 
 
 def connected(name: str) -> Settings:
-    """Return a stack's settings, and let this process' AWS clients find what they name.
+    """Return a stack's settings, and configure this process's AWS clients for that stack.
 
     Args:
-        name: of the profile that deployed it; empty for the running local cloud.
+        name: the profile that deployed the stack; empty for the running local cloud.
 
     Raises:
-        Trouble: nothing runs, there is no such profile, or its stack cannot be read; the text says why.
+        Trouble: no local cloud is running, the profile does not exist, or its stack cannot be read; the text says why.
     """
     if name:
         variables = _deployed(name)

@@ -1,4 +1,4 @@
-"""What the functions wrote, read from the emulator's CloudWatch Logs and made short enough for a terminal."""
+"""The functions' logs, read from the emulator's CloudWatch Logs and shortened for a terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GROUP = re.compile(r"([A-Z][A-Za-z]*?)(?:Function|LogGroup)")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a function."""
+    """A log line of a function."""
 
     group: str
     time: datetime
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass
 class Tail:
-    """Follows all log groups; each read returns what is new."""
+    """Follows all log groups; each read returns the new lines."""
 
     emulator: Emulator
     _streams: dict[str, int] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def _events(client: Any, group: str, since: int) -> list[Any]:
 
 
 def short(entry: Entry) -> str | None:
-    """Return a line for the terminal, or None for what only machines read."""
+    """Return a line for the terminal; None for metrics and platform records."""
     if entry.message.startswith(_PLATFORM):
         return None
     head = f"{entry.time.astimezone():%H:%M:%S} {_function(entry.group):5}"
@@ -111,7 +111,7 @@ def _parsed(message: str) -> dict[str, Any] | None:
 
 
 def _fields(record: dict[str, Any]) -> Iterator[str]:
-    """Zeros and empty values say nothing at a terminal."""
+    """Return the fields to show. Zeros and empty values are left out."""
     for name, value in record.items():
         if name not in _BOILERPLATE and value:
             yield f"{name}={_compact(value)}"
@@ -126,6 +126,6 @@ def _compact(value: Any) -> str:
 
 
 def _function(group: str) -> str:
-    """`/aws/lambda/fencepost-ChatFunction-1A2B` is `chat` to a reader."""
+    """Return a function's short name: `chat` for `/aws/lambda/fencepost-ChatFunction-1A2B`."""
     found = _GROUP.search(group)
     return found[1].lower() if found else group

@@ -1,4 +1,4 @@
-"""`make -s pseudonym KIND=conv ORG=acme ID=0198…`: under which name the logs speak of somebody or something.
+"""`make -s pseudonym KIND=conv ORG=acme ID=0198…`: print the pseudonym of a user or an object in the logs.
 
 The signing secret of a deployment comes over standard input, where no list of processes shows it:
 

@@ -18,8 +18,8 @@ _TESTS = "tests/integration/test_opensearch_*.py"
 
 
 def main() -> int:
-    """Run them, and return pytest's exit code, or our own where there is no OpenSearch."""
-    # A node outlives us unless we end it: what asks us to end must not cut that short.
+    """Run the tests and return pytest's exit code, or another one if no OpenSearch can be started."""
+    # The node outlives this process unless it is stopped: SIGTERM must not skip that.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with tempfile.TemporaryDirectory(prefix="fencepost-") as folder, running(Path(folder), _say) as url:

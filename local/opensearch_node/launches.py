@@ -1,4 +1,4 @@
-"""How a node is started: in a container, or in a Java virtual machine."""
+"""Commands that start a node, in a container or in a Java virtual machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Launch(NamedTuple):
 
 
 def has_docker() -> bool:
-    """Whether a Docker engine answers. The client alone can be installed without one."""
+    """Return whether a Docker engine answers: the client may be installed without an engine."""
     docker = shutil.which("docker")
     if docker is None:
         return False
@@ -37,7 +37,7 @@ def has_docker() -> bool:
 
 
 def container(port: int) -> Launch:
-    """Return how to run the distribution's image, which Docker fetches where it has none."""
+    """Return the command that runs the distribution's image, which Docker pulls if needed."""
     settings = {
         "discovery.type": "single-node",
         "cluster.routing.allocation.disk.threshold_enabled": "false",
@@ -52,7 +52,7 @@ def container(port: int) -> Launch:
 
 
 def virtual_machine(folder: Path, port: int) -> Launch:
-    """Return how to run a node from its jars, with all that it writes in the folder.
+    """Return the command that runs a node from its jars and keeps all its files in the folder.
 
     Raises:
         Trouble: there is no Java, or the jars cannot be had.

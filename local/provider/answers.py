@@ -1,4 +1,4 @@
-"""The stand-in's answer: quotes of the passages that share most with the question."""
+"""The stand-in's answer: quotes of the passages that best match the question."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from local.provider.requests import MessagesRequest
 
 _MOST_QUOTES = 3
 _LEAST_COVERAGE = 0.25
-"""The share of the question's weight that a passage must hold to be an answer to it."""
+"""Share of the question's weight that a passage must hold to be quoted."""
 _LEAST_SCORE = 0.6
-"""The share of the best passage's score that a further quote must reach."""
+"""Share of the best passage's score that a further quote must reach."""
 _HEADING_WEIGHT = 0.5
 _PROSE_WEIGHT = 0.5
-"""What a term in prose counts more than one in a link or in code."""
+"""Extra weight of a term in prose over one in a link or in code."""
 
 # Han and Hangul are written without spaces between what a question shares with a text: there, pairs of characters.
 # Hiragana is left out: it is mostly grammar.
@@ -69,7 +69,7 @@ def answer(request: MessagesRequest) -> str:
 
 
 def _repeats(passage: QuotedPassage, question: str) -> bool:
-    """Whether a message asks what is asked again, and answers nothing."""
+    """Return whether a passage is an earlier message that only asks the same question."""
     asks = passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？"))
     return asks and terms(passage.text) <= terms(question)
 
@@ -86,7 +86,7 @@ def _best(question: str, candidates: list[QuotedPassage]) -> list[QuotedPassage]
 
 
 def _weights(wanted: frozenset[str], candidates: list[QuotedPassage]) -> dict[str, float]:
-    """Weigh each term of the question by its inverse document frequency over the passages."""
+    """Return the weight of each question term: its inverse document frequency over the passages."""
     frequency = Counter(term for passage in candidates for term in wanted & terms(passage.text))
     return {term: math.log(1 + (len(candidates) + 1) / (frequency[term] + 0.5)) for term in sorted(wanted)}
 
@@ -100,7 +100,7 @@ def _score(passage: QuotedPassage, weights: dict[str, float]) -> float:
 
 @lru_cache(maxsize=16_384)
 def terms(text: str) -> frozenset[str]:
-    """Return what a text is compared by: words without plural s, and pairs of Han and of Hangul characters."""
+    """Return the terms of a text: words without plural s, and pairs of Han and of Hangul characters."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     pairs = (run[i : i + 2] for run in _PAIRED.findall(folded) for i in range(len(run) - 1))
     words = (word.removesuffix("s") for word in _WORD.findall(folded) if word not in _STOP)
