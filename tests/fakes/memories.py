@@ -48,7 +48,7 @@ class FakeMessageHits:
                 conversations=talks,
                 messages=messages,
                 apart=frozenset(self.apart & messages.keys()),
-                parts={place: replace(part, vector=()) for place, part in parts.items() if part},
+                chunks={place: replace(part, vector=()) for place, part in parts.items() if part},
             )
 
     def _row(self, scope: Scope, talks: dict[str, Conversation], conversation_id: str, seq: int) -> Message | None:

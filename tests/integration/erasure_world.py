@@ -20,7 +20,7 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Fact, FactState
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.memory import rows as memory_keys
 from fencepost.memory.domain.summaries import Summary, SummaryLine

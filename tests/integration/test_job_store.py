@@ -21,7 +21,8 @@ from fencepost.jobs.dynamodb.outbox import jobs_of
 from fencepost.jobs.handlers.consumer import read_job
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.queue.domain import JobState, Purpose
-from fencepost.queue.dynamodb import RECORDS_KEPT, DynamoDbJobStore
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.queue.rows import RECORDS_KEPT
 from fencepost.queue.service import new_record
 from fencepost.queue.sqs import SqsJobQueue, SqsRetryQueue
 from local.emulator import Emulator

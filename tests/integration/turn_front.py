@@ -19,7 +19,7 @@ from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
 from fencepost.identity.service import SiteService
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
@@ -87,7 +87,7 @@ def turn_front(endpoint_url: str) -> TurnFront:
     limiter = DynamoDbAddressLimiter(create_table(tables.client), keys_of, lambda: tables.client)
     guard = AddressGuard(limiter, WIDE_LIMITS, world.events, world.clock)
     api = Api(
-        Router(TurnRoutes(service, world.clock).chat()),
+        Router(TurnRoutes(service, world.clock).routes()),
         SiteOrigins(frozenset()),
         guard,
         guard,

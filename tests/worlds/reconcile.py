@@ -16,7 +16,7 @@ from fencepost.identity.domain.scope import Action, Operator, Resource, Scope, a
 from fencepost.identity.service import SiteService
 from fencepost.jobs.domain.index_diff import Finding
 from fencepost.jobs.domain.outbox import jobs_after
-from fencepost.jobs.service.due_work import DueDocuments
+from fencepost.jobs.service.due_documents import DueDocuments
 from fencepost.jobs.service.index_diff import DiffPage, DiffSources
 from fencepost.jobs.service.orphans import OrphanRemoval
 from fencepost.jobs.service.reconciler import Reconciler
@@ -86,7 +86,7 @@ class ReconcileWorld:
             model=self.model,
             clock=self.clock,
         )
-        return Reconciler(roll=self.roll, store=self.progress, sides=sides, queue=self.queue, clock=self.clock)
+        return Reconciler(registry=self.roll, store=self.progress, sources=sides, queue=self.queue, clock=self.clock)
 
     @property
     def repair(self) -> DocumentRepair:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fencepost.identity.domain.sites import Site
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 
 ROOT = Path(__file__).resolve().parents[3]
 WATCHED = ("boto3", "anthropic", "pypdf")

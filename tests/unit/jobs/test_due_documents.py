@@ -12,8 +12,8 @@ import pytest
 from fencepost.documents.domain.documents import STUCK_AFTER, Document, DocumentState
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleFailed
-from fencepost.jobs.service import due_work as due_documents
-from fencepost.jobs.service.due_work import DueDocuments
+from fencepost.jobs.service import due_documents
+from fencepost.jobs.service.due_documents import DueDocuments
 from fencepost.jobs.service.index_diff import DiffPage
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import BatchEvent, Event, JobEvent

@@ -18,7 +18,7 @@ from fencepost.jobs.dynamodb.outbox import jobs_of
 from fencepost.jobs.handlers.consumer import read_job
 from fencepost.jobs.handlers.relay import Relay
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 from fencepost.memory.domain.chunk_rows import BACK
 from fencepost.queue import rows as queue_rows
 from fencepost.queue.domain import Job, Purpose

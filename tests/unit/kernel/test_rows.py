@@ -14,7 +14,7 @@ from fencepost.conversations.domain.messages import AnswerContext, Conversation,
 from fencepost.conversations.rows.messages import AnswerEntry
 from fencepost.identity.domain.scope import Membership
 from fencepost.identity.domain.sites import Fact, Organisation, Site
-from fencepost.kernel.aws.legacy.rows import from_item, timestamp, to_item
+from fencepost.kernel.aws.rows import from_item, timestamp, to_item
 from fencepost.kernel.money import Usage
 from fencepost.memory.domain.summaries import Summary
 from fencepost.queue.domain import JobRecord

@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.parsers import ResponseParserError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from fencepost.kernel.aws.legacy.client import update
+from fencepost.kernel.aws.table import Table
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
 from fencepost.observability.dynamodb import DynamoDbAuditTrail
@@ -65,9 +65,9 @@ def test_an_answer_that_cannot_be_read_is_an_event_and_no_error(garbled: DynamoD
 
 
 def test_an_update_whose_answer_cannot_be_read_fails_closed(garbled: DynamoDBClient) -> None:
-    for client in (garbled, failing_to_parse(), unreachable()):
+    for make in (lambda: garbled, failing_to_parse, unreachable):
         with pytest.raises(FencepostError, match="ledger_unavailable"):
-            update(client, {"TableName": "ledger", "Key": {"pk": {"S": "day"}}}, ErrorCode.LEDGER_UNAVAILABLE)
+            Table("ledger", make, ErrorCode.LEDGER_UNAVAILABLE).update({"pk": {"S": "day"}})
 
 
 def test_nothing_is_connected_to_before_the_first_entry() -> None:

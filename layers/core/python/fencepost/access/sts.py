@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from fencepost.access.domain import CacheKey, ScopedCache
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.aws import s3
-from fencepost.kernel.aws.legacy import client as dynamodb
-from fencepost.kernel.aws.legacy.client import ATTEMPTS, CONNECT_TIMEOUT_SECONDS, READ_TIMEOUT_SECONDS, ClientFactory
-from fencepost.kernel.aws.session import aws_errors
+from fencepost.kernel.aws import session as dynamodb
+from fencepost.kernel.aws.session import (
+    ATTEMPTS,
+    CONNECT_TIMEOUT_SECONDS,
+    READ_TIMEOUT_SECONDS,
+    ClientFactory,
+    aws_errors,
+)
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 from fencepost.observability.domain.events import IsolationEvent, TenantSessionEvent

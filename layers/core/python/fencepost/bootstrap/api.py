@@ -19,6 +19,7 @@ from fencepost.bootstrap.web import Ingress, ingress
 from fencepost.conversations.ports import ConversationStore
 from fencepost.conversations.routes.attachments import AttachmentRoutes
 from fencepost.conversations.routes.conversations import ConversationRoutes
+from fencepost.conversations.routes.messages import MessageRoutes
 from fencepost.conversations.service.conversations import ConversationService
 from fencepost.documents.routes import DocumentRoutes
 from fencepost.http.cors import AnyOrigin
@@ -47,7 +48,7 @@ from fencepost.observability.powertools.log import LambdaEvents, silence_librari
 from fencepost.observability.service import Trace
 from fencepost.queue.sqs import SqsJobQueue
 from fencepost.settings import Settings, load_settings
-from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.routes.turns import RegenerateRoutes
 from fencepost.web.admin.routes import AdminRoutes
 from fencepost.web.admin.service import Administration
 
@@ -82,6 +83,7 @@ def api_routes(settings: Settings, before: Ingress, log: Events) -> tuple[Route,
     return (
         *VisitorRoutes(visitors, sites, before.callers, before.origins).routes(),
         *ConversationRoutes(ConversationService(conversations, utc_now), Cursors(keys)).routes(),
+        *MessageRoutes(ConversationService(conversations, utc_now), Cursors(keys)).routes(),
         *_turns(settings, stores, before, log).routes(),
         *FactRoutes(FactService(memory_store(stores), sites, utc_now)).routes(),
         *EraseRoutes(erase_service(stores, index_of(settings), keys, log)).routes(),
@@ -101,13 +103,13 @@ def _demo(request: Request, trace: Trace) -> Response:  # noqa: ARG001 - nothing
     return Response("demo")
 
 
-def _turns(settings: Settings, stores: TenantStores, before: Ingress, log: Events) -> TurnRoutes:
+def _turns(settings: Settings, stores: TenantStores, before: Ingress, log: Events) -> RegenerateRoutes:
     parts, retrieval = answer_parts(settings, before.keys, log), None
     if settings.index != "none":
         from fencepost.bootstrap.turn_retrieval import turn_retrieval
 
         retrieval = turn_retrieval(settings, stores, parts.models)
-    return TurnRoutes(turn_service(stores, before, parts, log, retrieval), utc_now)
+    return RegenerateRoutes(turn_service(stores, before, parts, log, retrieval))
 
 
 def _carry(stores: TenantStores, before: Ingress, conversations: ConversationStore) -> CarryService:

@@ -42,7 +42,7 @@ def chat_handler() -> Handler:
     return ByResource(
         {
             "/api/ai-chat": _stateless(settings, before, parts, log, audit),
-            "/v1/chat": Endpoint(before.api(turns.chat()), before.origins, log, audit, utc_now),
+            "/v1/chat": Endpoint(before.api(turns.routes()), before.origins, log, audit, utc_now),
         }
     )
 

@@ -14,7 +14,7 @@ from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
 from fencepost.jobs.ports import ReconcileStore
-from fencepost.jobs.service.due_work import DueDocuments
+from fencepost.jobs.service.due_documents import DueDocuments
 from fencepost.jobs.service.index_diff import DiffSources
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
@@ -64,4 +64,4 @@ def _reconciler(settings: Settings, stores: TenantStores, index: VectorIndex, qu
         clock=utc_now,
     )
     roll = DynamoDbOrganisationRegistry(settings.directory_table)
-    return Reconciler(roll=roll, store=progress, sides=sides, queue=queue, clock=utc_now)
+    return Reconciler(registry=roll, store=progress, sources=sides, queue=queue, clock=utc_now)

@@ -24,7 +24,7 @@ from fencepost.identity.domain.sites import Site
 from fencepost.kernel.clock import utc_now
 from fencepost.kernel.ports import Keys
 from fencepost.observability.ports import Events
-from fencepost.screening.domain import compile_patterns
+from fencepost.screening.domain.screen import compile_patterns
 from fencepost.settings import Settings
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from fencepost.turns.ports import TurnStore

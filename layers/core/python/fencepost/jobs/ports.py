@@ -1,4 +1,4 @@
-"""Whose index and tables are compared next, and how far that has come."""
+"""Ports of the reconciler: the organisations that it goes through, and its progress in each."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from fencepost.kernel.paging import Page
 
 
 class OrganisationRegistry(Protocol):
-    """All organisations, by their ids, for work that goes round them; and whose turn it is.
+    """All organisations by their ids, and the one whose turn was last.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
     """
 
     def page(self, *, after: str | None, limit: int) -> Page[str]:
-        """List organisations. One that is listed may have nothing; one that has something is listed."""
+        """Return a page of organisations. Each one that has data is listed; a listed one may have none."""
         ...
 
     def last_done(self) -> str | None:
-        """Return the organisation that had its turn last; None where none had."""
+        """Return the organisation whose turn was last; None before the first turn."""
         ...
 
     def done(self, org: str) -> None:
-        """Remember that an organisation had its turn."""
+        """Store that an organisation had its turn."""
         ...
 
 
 class ReconcileStore(Protocol):
-    """How far the comparison of each organisation has come. Errors are those of `OrganisationRegistry`."""
+    """Progress of each organisation's comparison. Errors are those of `OrganisationRegistry`."""
 
     def progress(self, scope: Scope) -> DiffProgress:
-        """Return where it goes on; the beginning where it was not begun."""
+        """Return where the comparison continues; its beginning if nothing is stored."""
         ...
 
     def keep(self, scope: Scope, progress: DiffProgress) -> None:
-        """Remember where it goes on."""
+        """Store where the comparison continues."""
         ...

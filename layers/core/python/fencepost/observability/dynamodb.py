@@ -1,55 +1,64 @@
-"""The audit trail: one item per admitted request, gone after a week.
-
-It shares the client of limits and ledger: its connection is warm by then, and its timeouts are short. An object mapper
-would be imported, and configured, for a single put.
-"""
+"""The audit trail: one row for each admitted request, removed after a week."""
 
 from __future__ import annotations
 
 import secrets
 from datetime import UTC, timedelta
-from typing import TYPE_CHECKING, override
+from typing import override
 
-from fencepost.kernel.aws.legacy.client import ClientFactory, dynamodb_client, store_errors
+from pynamodb.attributes import TTLAttribute, UnicodeAttribute
+
+from fencepost.kernel.aws.calls import RetryPolicy
+from fencepost.kernel.aws.rows import Row, attribute
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Table
+from fencepost.kernel.errors import FencepostError
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord
 from fencepost.observability.ports import AuditTrail, Events
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
 RETENTION = timedelta(days=7)
 
-_SUFFIX_BYTES = 6  # 48 bits keep apart what happens in the same microsecond.
+_SUFFIX_BYTES = 6  # 48 bits tell apart requests of the same microsecond.
+
+
+class AuditRow(Row):
+    """One admitted request. Written by `DynamoDbAuditTrail` alone."""
+
+    pk = UnicodeAttribute(hash_key=True)  # day#<UTC date>
+    sk = UnicodeAttribute(range_key=True)  # <UTC time with microseconds>#<random suffix>
+    outcome = UnicodeAttribute()  # an `Outcome`
+    reason = UnicodeAttribute()  # an error code; absent where there was no error
+    expires_at = TTLAttribute()  # `RETENTION` after the request
 
 
 class DynamoDbAuditTrail(AuditTrail):
-    """The items of a UTC day are one collection, in the order of time.
+    """Implements `fencepost.observability.ports.AuditTrail`.
+
+    Requests of a UTC day share a partition and sort by time.
 
     Args:
-        table: its name.
-        events: where a failure goes.
-        client: makes or returns the client, at the first use.
+        table: name of the audit table.
+        events: where failures are reported.
+        client: makes or returns the client; called at the first use. By default it is the one that limits and ledger
+            use, whose connection is warm by then.
     """
 
     def __init__(self, table: str, events: Events, client: ClientFactory = dynamodb_client) -> None:
-        self._table = table
+        # A request does not wait for its audit: what is throttled is reported instead of repeated.
+        self._table = Table(table, client, retries=RetryPolicy(deadline=0))
         self._events = events
-        self._client = client
 
     @override
     def record(self, entry: AuditRecord) -> None:
+        time = entry.time.astimezone(UTC)
+        sort = f"{time.isoformat(timespec='microseconds')}#{secrets.token_hex(_SUFFIX_BYTES)}"
+        item = AuditRow.key(f"day#{time.date().isoformat()}", sort) | {
+            "outcome": attribute(entry.outcome),
+            "expires_at": attribute(int((time + RETENTION).timestamp())),
+        }
+        if entry.reason:
+            item["reason"] = attribute(entry.reason)
         try:
-            self._client().put_item(TableName=self._table, Item=_item(entry))
-        except store_errors():
+            self._table.put(item)
+        except FencepostError:
             self._events.emit(AuditFailedEvent())
-
-
-def _item(entry: AuditRecord) -> dict[str, AttributeValueTypeDef]:
-    time = entry.time.astimezone(UTC)
-    item: dict[str, AttributeValueTypeDef] = {
-        "pk": {"S": f"day#{time.date().isoformat()}"},
-        "sk": {"S": f"{time.isoformat(timespec='microseconds')}#{secrets.token_hex(_SUFFIX_BYTES)}"},
-        "outcome": {"S": entry.outcome},
-        "expires_at": {"N": str(int((time + RETENTION).timestamp()))},
-    }
-    return item | {"reason": {"S": entry.reason}} if entry.reason else item

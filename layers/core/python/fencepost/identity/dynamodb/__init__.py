@@ -1,1 +1,1 @@
-"""Stores on DynamoDB."""
+"""The directory of organisations, sites and memberships in DynamoDB."""

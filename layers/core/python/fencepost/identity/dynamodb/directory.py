@@ -1,4 +1,4 @@
-"""The directory in DynamoDB: organisations, sites and memberships, each a row of its organisation's partition."""
+"""Reads of the directory in DynamoDB. Organisations and sites are cached for seconds, memberships never."""
 
 from __future__ import annotations
 
@@ -12,36 +12,32 @@ from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Membership
 from fencepost.identity.domain.sites import Organisation, Origin, Site
 from fencepost.identity.ports import Directory
-from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.client import ClientFactory, Item, dynamodb_client, store_errors
-from fencepost.kernel.aws.legacy.rows import from_item
-from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.identity.rows import SiteReference, SiteRow
+from fencepost.kernel.aws.rows import Key, from_item
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-    from mypy_boto3_dynamodb import DynamoDBClient
 
+SECONDS: Final = 5.0
+"""Greatest age of a cached copy: a change is in force everywhere within this time."""
+MAX_COPIES: Final = 1_000
 
-@dataclass(frozen=True, slots=True)
-class SiteReference:
-    """Where a site's public key leads."""
-
-    org: str
-    site: str
+type Timer = Callable[[], float]
 
 
 class DynamoDbDirectory(Directory):
     """Implements `fencepost.identity.ports.Directory`.
 
     Args:
-        table: its name.
-        client: makes or returns the client, at the first use.
-        timer: what the age of copies is measured by.
+        table: name of the directory's table.
+        client: makes or returns the client; called at the first use.
+        timer: monotonic clock, in seconds, for the age of copies.
     """
 
     def __init__(self, table: str, client: ClientFactory = dynamodb_client, timer: Timer = time.monotonic) -> None:
-        self._table = table
-        self._client = client
+        self._table = Table(table, client)
         self._sites = SecondsCache[Site](timer)
         self._sites_by_key = SecondsCache[Site](timer)
         self._organisations = SecondsCache[Organisation](timer)
@@ -52,7 +48,7 @@ class DynamoDbDirectory(Directory):
         if known := self._sites_by_key.get(key):
             return known
         reference = self._read(SiteReference, keys.public_key_row(key))
-        site = self._site(reference.org, reference.site) if reference else None
+        site = self._read_site(reference.org, reference.site) if reference else None
         # Between the two reads the site may have taken another key.
         if site is None or site.key != key or not site.active:
             return None
@@ -60,7 +56,7 @@ class DynamoDbDirectory(Directory):
 
     @override
     def site(self, org: str, site_id: str) -> Site | None:
-        return self._sites.get(_name(org, site_id)) or self._site(org, site_id)
+        return self._sites.get(_cache_key(org, site_id)) or self._read_site(org, site_id)
 
     @override
     def organisation(self, org: str) -> Organisation | None:
@@ -71,46 +67,52 @@ class DynamoDbDirectory(Directory):
 
     @override
     def origins(self, org: str) -> frozenset[Origin]:
-        known = self._origins.get(org)
-        return (known or self._origins.keep(org, org_origins(self._client(), self._table, org))).origins
+        known = self._origins.get(org) or self._origins.keep(org, self._read_origins(org))
+        return known.origins
 
     @override
     def membership(self, org: str, user: str) -> Membership | None:
         return self._read(Membership, keys.membership_row(org, user))
 
-    def _site(self, org: str, site_id: str) -> Site | None:
+    def _read_site(self, org: str, site_id: str) -> Site | None:
         site = self._read(Site, keys.site_row(org, site_id))
-        return self._sites.keep(_name(org, site_id), site) if site else None
+        return self._sites.keep(_cache_key(org, site_id), site) if site else None
 
-    def _read[Row: DataclassInstance](self, kind: type[Row], key: aws_keys.Key) -> Row | None:
-        item = self._item(key)
+    def _read[Value: DataclassInstance](self, kind: type[Value], key: Key) -> Value | None:
+        item = self._table.get(key)
         return from_item(kind, item) if item else None
 
-    def _item(self, key: aws_keys.Key) -> Item | None:
-        try:
-            return self._client().get_item(TableName=self._table, Key=key, ConsistentRead=True).get("Item")
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+    def _read_origins(self, org: str) -> OrgOrigins:
+        rows = self._table.query((SiteRow.pk == keys.organisation(org)) & SiteRow.sk.startswith(keys.SITES))
+        sites = [from_item(Site, row) for row in rows]
+        origins = frozenset(origin for site in sites if site.active for origin in site.origins)
+        return OrgOrigins(origins, sum(site.version for site in sites))
 
 
-def _name(org: str, site_id: str) -> str:
+def _cache_key(org: str, site_id: str) -> str:
     return f"{org}/{site_id}"
 
 
-SECONDS: Final = 5.0
-"""How old a copy may get: a change is in force everywhere within this time."""
-MAX_COPIES: Final = 1_000
-
-type Timer = Callable[[], float]
-
-
 class Versioned(Protocol):
-    """A value that is replaced by one of a higher version."""
+    """A value whose version rises with every change."""
 
     @property
     def version(self) -> int:
-        """Raised with every change."""
+        """Number of the change that made this value."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class OrgOrigins:
+    """The origins that all active sites of an organisation list.
+
+    Attributes:
+        version: sum of the versions of all sites. A change of one site raises it, since rows of sites are never
+            removed.
+    """
+
+    origins: frozenset[Origin]
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,10 @@ class _Copy[Value]:
 
 
 class SecondsCache[Value: Versioned]:
-    """Keeps values by their keys. What is absent is not kept: who is new is known at once. Safe in threads.
+    """Cache of values for `SECONDS`. Absence is not cached, so new values are seen at once. Safe in threads.
 
     Args:
-        timer: a clock that never goes back, in seconds.
+        timer: monotonic clock, in seconds.
     """
 
     def __init__(self, timer: Timer = time.monotonic) -> None:
@@ -132,14 +134,14 @@ class SecondsCache[Value: Versioned]:
         self._lock = Lock()
 
     def get(self, key: str) -> Value | None:
-        """Return a copy that is young enough."""
+        """Return the value under a key, unless its copy is too old."""
         copy = self._copies.get(key)
         return copy.value if copy and self._timer() < copy.until else None
 
     def keep(self, key: str, value: Value) -> Value:
-        """Keep a value that was just read, and return the newest one that is known.
+        """Keep a value that was just read, and return the newest value that is known.
 
-        A slow reader may come with an older version than a faster one brought: it changes nothing.
+        A value of a lower version than the cached one, as a slow reader may bring, is dropped.
         """
         with self._lock:
             known = self._copies.get(key)
@@ -150,35 +152,3 @@ class SecondsCache[Value: Versioned]:
                 del self._copies[next(iter(self._copies))]
             self._copies[key] = _Copy(value, self._timer() + SECONDS)
             return value
-
-
-@dataclass(frozen=True, slots=True)
-class OrgOrigins:
-    """What all active sites of an organisation list.
-
-    Attributes:
-        version: the sites' versions added up: each change of one raises it, and no site's row is ever removed.
-    """
-
-    origins: frozenset[Origin]
-    version: int
-
-
-def org_origins(client: DynamoDBClient, table: str, org: str) -> OrgOrigins:
-    """Read an organisation's sites.
-
-    Raises:
-        FencepostError: `conversations_unavailable`.
-    """
-    try:
-        pages = client.get_paginator("query").paginate(
-            TableName=table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
-            ExpressionAttributeValues={":pk": {"S": keys.organisation(org)}, ":prefix": {"S": keys.SITES}},
-        )
-        sites = [from_item(Site, row) for page in pages for row in page["Items"]]
-    except store_errors():
-        raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
-    origins = frozenset(origin for site in sites if site.active for origin in site.origins)
-    return OrgOrigins(origins, sum(site.version for site in sites))

@@ -1,34 +1,41 @@
-"""Changes to the directory in DynamoDB. Each raises the version of the row that it changes."""
+"""Writes to the directory in DynamoDB. Each raises the version of the row that it changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, override
+
+from pynamodb.expressions.condition import Condition
 
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Denied, Membership, OrgRole, Scope
 from fencepost.identity.domain.sites import Organisation, Site
-from fencepost.identity.dynamodb.directory import SiteReference
 from fencepost.identity.ports import DirectoryAdmin
-from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.client import Item, OneTable, Refused, store_errors, update
-from fencepost.kernel.aws.legacy.rows import attribute, from_item, to_item
-from fencepost.kernel.aws.legacy.transactions import transact_with_retry
+from fencepost.identity.rows import DirectoryRow, MembershipRow, PublicKeyRow, SiteReference, VersionedRow
+from fencepost.kernel.aws.expressions import all_of, any_of
+from fencepost.kernel.aws.rows import Item, Key, from_item, set_item, to_item
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Refused, Table
+from fencepost.kernel.aws.transactions import Write
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateItemInputTypeDef
 
 _ATTEMPTS: Final = 8
-"""How often a row is written anew because somebody else was faster."""
+"""How often a row is read and written again after another writer changed it in between."""
 
 
-class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
-    """Implements `fencepost.identity.ports.DirectoryAdmin`."""
+class DynamoDbDirectoryAdmin(DirectoryAdmin):
+    """Implements `fencepost.identity.ports.DirectoryAdmin`.
+
+    Args:
+        table: name of the directory's table.
+        client: makes or returns the client; called at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = Table(table, client)
 
     @override
     def organisation(self, scope: Scope) -> Organisation | None:
@@ -40,7 +47,7 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
     ) -> Organisation:
         _require_admin(scope)
         named = replace(organisation, id=scope.org)
-        self._enrol(scope.org)
+        self._register(scope.org)
         return from_item(Organisation, self._update(keys.organisation_row(scope.org), named, replaces))
 
     @override
@@ -55,17 +62,18 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
 
     @override
     def put_membership_under(self, scope: Scope, membership: Membership, admin: str) -> Membership | None:
-        """Of two admins who end each other, one meets the other's transaction."""
-        key = keys.membership_row(scope.org, membership.user)
+        """Of two admins who end each other's role at once, the transaction of one fails on the other's."""
+        key, admin_key = keys.membership_row(scope.org, membership.user), keys.membership_row(scope.org, admin)
+        is_admin = all_of(MembershipRow.active == True, MembershipRow.role == OrgRole.ADMIN)  # noqa: E712
         for _ in range(_ATTEMPTS):
             before = self._read(scope, Membership, key)
             if admin == membership.user and not (before and before.administers):
                 return None
             stored = replace(membership, org=scope.org, version=before.version + 1 if before else 1)
-            # A row takes one action of a transaction: the admin's own is checked by its version.
-            others = {} if admin == membership.user else {"admin": self._check_admin(scope.org, admin)}
-            actions = {"membership": self._put(to_item(stored) | key, before), **others}
-            cancelled = transact_with_retry(self._client(), actions)
+            # A transaction takes one write for each row: an admin's own row is checked by its version instead.
+            check = {} if admin == membership.user else {"admin": self._table.check_write(admin_key, is_admin)}
+            writes = {"membership": self._replace(to_item(stored) | key, before), **check}
+            cancelled = self._table.transact_with_retry(writes)
             if cancelled is None:
                 return stored
             if "admin" in cancelled.met:
@@ -75,14 +83,14 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
     @override
     def put_site(self, scope: Scope, site: Site, *, replaces: int | None = None) -> Site:
         _require_admin(scope)
-        self._enrol(scope.org)
+        self._register(scope.org)
         for _ in range(_ATTEMPTS):
             before = self.site(scope, site.id)
             version = before.version if before else 0
             if replaces not in (None, version):
                 raise FencepostError(ErrorCode.SETTINGS_CHANGED)
             stored = replace(site, org=scope.org, version=version + 1)
-            if self._is_written(before, stored):
+            if self._replace_site(before, stored):
                 return stored
         raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
 
@@ -94,111 +102,64 @@ class DynamoDbDirectoryAdmin(OneTable, DirectoryAdmin):
     def memberships(self, scope: Scope) -> tuple[Membership, ...]:
         return tuple(from_item(Membership, row) for row in self._rows(scope, keys.MEMBERS))
 
-    def _enrol(self, org: str) -> None:
-        """List an organisation before anything is made of it: so none is missing in `OrganisationRoll`."""
-        with self._answering() as client:
-            client.put_item(TableName=self._table, Item=keys.registry_row(org))
+    def _register(self, org: str) -> None:
+        """Store the registry's entry before any other row of an organisation, so that the registry lists them all."""
+        self._table.put(keys.registry_row(org))
 
-    def _update(self, key: aws_keys.Key, value: DataclassInstance, replaces: int | None = None) -> Item:
-        """Write a row in one step; the store counts its version, so none is given twice.
+    def _update(self, key: Key, value: DataclassInstance, replaces: int | None = None) -> Item:
+        """Write all fields of a row in one request; the store counts the version, so none is given twice.
 
         Raises:
-            FencepostError: `settings_changed`; the row is not of the version that it was to have.
+            FencepostError: `settings_changed`; the row has another version than `replaces`.
         """
         fields = {name: content for name, content in to_item(value).items() if name != "version"}
-        values = {f":{name}": content for name, content in fields.items()} | {":one": attribute(1)}
-        request: UpdateItemInputTypeDef = {
-            "TableName": self._table,
-            "Key": key,
-            "UpdateExpression": f"SET {', '.join(f'#{name} = :{name}' for name in fields)} ADD #version :one",
-            "ExpressionAttributeNames": {f"#{name}": name for name in (*fields, "version")},
-            "ExpressionAttributeValues": values,
-            "ReturnValues": "ALL_NEW",
-        }
-        if replaces == 0:
-            request["ConditionExpression"] = "attribute_not_exists(pk)"
-        elif replaces is not None:
-            request["ConditionExpression"] = "#version = :replaces"
-            request["ExpressionAttributeValues"] = {**values, ":replaces": attribute(replaces)}
-        written = update(self._client(), request, ErrorCode.CONVERSATIONS_UNAVAILABLE)
+        condition = None if replaces is None else _has_version(replaces)
+        written = self._table.update(key, *set_item(fields), VersionedRow.version.add(1), condition=condition)
         if isinstance(written, Refused):
             raise FencepostError(ErrorCode.SETTINGS_CHANGED)
         return written
 
-    def _is_written(self, before: Site | None, stored: Site) -> bool:
-        """Write a site and the way to it from its public key together; False where another writer came first.
+    def _replace_site(self, before: Site | None, stored: Site) -> bool:
+        """Write a site and its public key in one transaction; False where another writer came first.
 
         Raises:
             FencepostError: `site_key_taken`.
         """
-        row = to_item(stored) | keys.site_row(stored.org, stored.id)
-        actions = {"site": self._put(row, before), "key": self._put_key(stored)}
+        reference = to_item(SiteReference(stored.org, stored.id)) | keys.public_key_row(stored.key)
+        is_own = all_of(PublicKeyRow.org == stored.org, PublicKeyRow.site == stored.id)
+        is_free = any_of(PublicKeyRow.pk.does_not_exist(), is_own)
+        writes = {
+            "site": self._replace(to_item(stored) | keys.site_row(stored.org, stored.id), before),
+            "key": self._table.put_write(reference, condition=is_free),
+        }
         if before and before.key != stored.key:
-            actions["old key"] = {"Delete": {"TableName": self._table, "Key": keys.public_key_row(before.key)}}
-        cancelled = transact_with_retry(self._client(), actions)
+            writes["old key"] = self._table.delete_write(keys.public_key_row(before.key))
+        cancelled = self._table.transact_with_retry(writes)
         if cancelled and "key" in cancelled.met:
             raise FencepostError(ErrorCode.SITE_KEY_TAKEN)
         return cancelled is None
 
-    def _put(self, item: Item, before: Site | Membership | None) -> TransactWriteItemTypeDef:
-        """Put a row in place of what was read, or of none."""
-        put: PutTypeDef = {
-            "TableName": self._table,
-            "Item": item,
-            "ConditionExpression": "attribute_not_exists(pk)",
-        }
-        if before:
-            put["ConditionExpression"] = "version = :before"
-            put["ExpressionAttributeValues"] = {":before": attribute(before.version)}
-        return {"Put": put}
+    def _replace(self, item: Item, before: Site | Membership | None) -> Write:
+        """Return the write that stores an item on condition that its row is still the one that was read."""
+        return self._table.put_write(item, condition=_has_version(before.version if before else 0))
 
-    def _check_admin(self, org: str, user: str) -> TransactWriteItemTypeDef:
-        return {
-            "ConditionCheck": {
-                "TableName": self._table,
-                "Key": keys.membership_row(org, user),
-                "ConditionExpression": "active = :true AND #role = :admin",
-                "ExpressionAttributeNames": {"#role": "role"},
-                "ExpressionAttributeValues": {":true": attribute(True), ":admin": attribute(OrgRole.ADMIN)},
-            }
-        }
-
-    def _put_key(self, stored: Site) -> TransactWriteItemTypeDef:
-        return {
-            "Put": {
-                "TableName": self._table,
-                "Item": to_item(SiteReference(stored.org, stored.id)) | keys.public_key_row(stored.key),
-                "ConditionExpression": "attribute_not_exists(pk) OR (org = :org AND site = :site)",
-                "ExpressionAttributeValues": {":org": {"S": stored.org}, ":site": {"S": stored.id}},
-            }
-        }
-
-    def _read[Row: DataclassInstance](self, scope: Scope, kind: type[Row], key: aws_keys.Key) -> Row | None:
+    def _read[Value: DataclassInstance](self, scope: Scope, kind: type[Value], key: Key) -> Value | None:
         _require_admin(scope)
-        with self._answering() as client:
-            item = client.get_item(TableName=self._table, Key=key, ConsistentRead=True).get("Item")
+        item = self._table.get(key)
         return from_item(kind, item) if item else None
 
     def _rows(self, scope: Scope, prefix: str) -> list[Item]:
         _require_admin(scope)
-        with self._answering() as client:
-            pages = client.get_paginator("query").paginate(
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
-                ExpressionAttributeValues={":pk": {"S": keys.organisation(scope.org)}, ":prefix": {"S": prefix}},
-            )
-            return [row for page in pages for row in page["Items"]]
+        partition = DirectoryRow.pk == keys.organisation(scope.org)
+        return list(self._table.query(partition & DirectoryRow.sk.startswith(prefix)))
 
-    @contextmanager
-    def _answering(self) -> Iterator[DynamoDBClient]:
-        try:
-            yield self._client()
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+
+def _has_version(version: int) -> Condition:
+    """Return the condition that a row has a version; 0 is a row that does not exist."""
+    return VersionedRow.version == version if version else VersionedRow.pk.does_not_exist()
 
 
 def _require_admin(scope: Scope) -> None:
-    """Refuse a scope that was made for something else: reading a conversation opens no settings."""
+    """Refuse scopes of other actions: a permission to read conversations gives no access to settings."""
     if scope.action is not Action.ADMINISTER:
         raise Denied("not_an_admin")

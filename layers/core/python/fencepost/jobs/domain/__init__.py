@@ -1,1 +1,1 @@
-"""Rules without I/O."""
+"""Rules of background work: which jobs a stored change asks for, and how index and tables can disagree."""

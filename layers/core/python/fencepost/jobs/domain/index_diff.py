@@ -1,4 +1,4 @@
-"""What the index and the tables have to agree on, and how far a comparison has come."""
+"""Compare entries of the vector index with their rows, and hold the progress of a comparison."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from fencepost.memory.domain.chunk_rows import MessageChunkRow
 
 
 class Finding(StrEnum):
-    """How an entry and its row disagree."""
+    """A disagreement between an entry of the index and its row."""
 
     VECTOR_WITHOUT_ROW = "vector_without_row"
-    """An entry that no row knows."""
+    """The index has an entry that no row refers to."""
     ROW_WITHOUT_VECTOR = "row_without_vector"
-    """A row whose entry the index does not show."""
+    """A row refers to an entry that the index does not return."""
     WRONG_VERSION = "wrong_version"
-    """An entry of another version than its row's, or what is left of an older one, entry or row."""
+    """The entry has another version than its row, or an entry or row of an older version is left."""
     WRONG_MODEL = "wrong_model"
-    """What was made by another model than the present one, or under another title, address or rights."""
+    """The entry was made by another embedding model, or under another title, address or rights."""
 
 
 class DiffStep(StrEnum):
-    """The parts of one comparison, in their order."""
+    """The steps of a comparison, in order: what each lists."""
 
     ENTRIES = "entries"
     DOCUMENTS = "documents"
@@ -33,11 +33,11 @@ class DiffStep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffProgress:
-    """Where the comparison of an organisation goes on.
+    """Where the comparison of an organisation continues.
 
     Attributes:
-        after: where the step's list goes on; None from its beginning.
-        within: where the rows of the document go on that is the next in the list.
+        after: key in the step's list after which it continues; None at its beginning.
+        within: key after which the rows of the list's next document continue; None at their beginning.
     """
 
     step: DiffStep = DiffStep.ENTRIES
@@ -47,7 +47,7 @@ class DiffProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexedRow:
-    """What a row tells of its entry. `stored_id` and `stale_id` are empty where there is none."""
+    """The part of a row that describes its entry. `stored_id` and `stale_id` are empty if there is no such entry."""
 
     stored_id: str
     stale_id: str
@@ -56,17 +56,17 @@ class IndexedRow:
 
 
 def of_chunk(row: ChunkRow) -> IndexedRow:
-    """Return what a chunk's row knows: its entry bears the version that the chunk came with."""
+    """Return the entry's description in a document chunk's row. Its version is the first that has the chunk."""
     return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.since, model=row.model)
 
 
 def of_part(row: MessageChunkRow) -> IndexedRow:
-    """Return what the row of a message's part knows."""
+    """Return the entry's description in a message chunk's row."""
     return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.version, model=row.model)
 
 
 def entry_finding(stored_id: str, version: int, model: str, known: IndexedRow | None) -> Finding | None:
-    """Return what is wrong with an entry, beside its row; None is no row."""
+    """Return how an entry of the index disagrees with its row; `known` is None if there is no row."""
     if known is None or stored_id not in (known.stored_id, known.stale_id):
         return Finding.VECTOR_WITHOUT_ROW
     if stored_id == known.stale_id or version != known.version:
@@ -75,9 +75,14 @@ def entry_finding(stored_id: str, version: int, model: str, known: IndexedRow | 
 
 
 def row_finding(known: IndexedRow, visible: AbstractSet[str], model: str) -> Finding | None:
-    """Return what is wrong with a current row, beside the entries that the index shows.
+    """Return how a current row disagrees with the entries that the index returns.
 
-    An older entry that is left is found by itself, where it is still there; a row must not remember it for ever.
+    Args:
+        known: the row.
+        visible: ids of the entries that the index returns.
+        model: name of the current embedding model.
+
+    A row that still names a stale entry is a finding too, so that a repair clears the name.
     """
     if known.stored_id not in visible:
         return Finding.ROW_WITHOUT_VECTOR

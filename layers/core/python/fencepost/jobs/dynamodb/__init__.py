@@ -1,1 +1,1 @@
-"""Stores on DynamoDB."""
+"""The outbox of the conversations' table, and the reconciler's state in DynamoDB."""

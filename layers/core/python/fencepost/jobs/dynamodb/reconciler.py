@@ -1,30 +1,34 @@
-"""How far the comparison of each organisation's tables with its index has come, in the corpus' table."""
+"""Progress of each organisation's comparison with its index, in the documents' table."""
 
 from __future__ import annotations
 
 from typing import override
 
-from fencepost.documents import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.jobs.domain.index_diff import DiffProgress
 from fencepost.jobs.ports import ReconcileStore
-from fencepost.kernel.aws.legacy.client import OneTable, store_errors
-from fencepost.kernel.aws.legacy.reading import get_row
-from fencepost.kernel.aws.legacy.rows import from_item, to_item
-from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.jobs.rows import reconcile_row
+from fencepost.kernel.aws.rows import from_item, to_item
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Table
 
 
-class DynamoDbReconcileStore(OneTable, ReconcileStore):
-    """Implements `fencepost.jobs.ports.ReconcileStore` in the corpus' table."""
+class DynamoDbReconcileStore(ReconcileStore):
+    """Implements `fencepost.jobs.ports.ReconcileStore`.
+
+    Args:
+        table: name of the documents' table.
+        client: makes or returns the client; called at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = Table(table, client)
 
     @override
     def progress(self, scope: Scope) -> DiffProgress:
-        item = get_row(self._client(), self._table, keys.reconcile_row(scope))
+        item = self._table.get(reconcile_row(scope))
         return from_item(DiffProgress, item) if item else DiffProgress()
 
     @override
     def keep(self, scope: Scope, progress: DiffProgress) -> None:
-        try:
-            self._client().put_item(TableName=self._table, Item=to_item(progress) | keys.reconcile_row(scope))
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+        self._table.put(to_item(progress) | reconcile_row(scope))

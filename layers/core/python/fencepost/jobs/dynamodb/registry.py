@@ -1,50 +1,44 @@
-"""The roll of organisations, in the directory's table, and how far a round of them has come."""
+"""The registry of organisations, and whose turn was last, in the directory's table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, override
+from typing import override
 from urllib.parse import unquote
 
-from fencepost.identity import rows as keys
-from fencepost.jobs import rows as jobs_rows
+from fencepost.identity.rows import REGISTRY, RegistryRow, registry_row
 from fencepost.jobs.ports import OrganisationRegistry
-from fencepost.kernel.aws.legacy.client import OneTable, store_errors
-from fencepost.kernel.aws.legacy.reading import get_row, query_pages
-from fencepost.kernel.aws.legacy.rows import attribute, plain
-from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.jobs.rows import RoundRow, round_row
+from fencepost.kernel.aws.rows import attribute, plain
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Table
 from fencepost.kernel.paging import Page
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
-
-_DONE = "done"
+_DONE = RoundRow.done.attr_name
 
 
-class DynamoDbOrganisationRegistry(OneTable, OrganisationRegistry):
-    """Implements `fencepost.jobs.ports.OrganisationRegistry` in two partitions of the directory's table."""
+class DynamoDbOrganisationRegistry(OrganisationRegistry):
+    """Implements `fencepost.jobs.ports.OrganisationRegistry` on `RegistryRow` and `RoundRow`.
+
+    Args:
+        table: name of the directory's table.
+        client: makes or returns the client; called at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = Table(table, client)
 
     @override
     def page(self, *, after: str | None, limit: int) -> Page[str]:
-        request: QueryInputTypeDef = {
-            "TableName": self._table,
-            "KeyConditionExpression": "pk = :pk",
-            "ExpressionAttributeValues": {":pk": attribute(keys.REGISTRY)},
-            "Limit": limit,
-        }
-        if after is not None:
-            request["ExclusiveStartKey"] = keys.registry_row(after)
-        page = next(query_pages(self._client(), request))
-        found = tuple(unquote(item["sk"]["S"]) for item in page["Items"])
-        return Page(found, found[-1] if found and "LastEvaluatedKey" in page else None)
+        start = None if after is None else registry_row(after)
+        page = self._table.query_page(RegistryRow.pk == REGISTRY, limit=limit, start=start)
+        orgs = tuple(unquote(item["sk"]["S"]) for item in page.items)
+        return Page(orgs, orgs[-1] if orgs and page.next_key else None)
 
     @override
     def last_done(self) -> str | None:
-        row = get_row(self._client(), self._table, jobs_rows.round_row()) or {}
+        row = self._table.get(round_row()) or {}
         return plain(row[_DONE]) if _DONE in row else None
 
     @override
     def done(self, org: str) -> None:
-        try:
-            self._client().put_item(TableName=self._table, Item=jobs_rows.round_row() | {_DONE: attribute(org)})
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+        self._table.put(round_row() | {_DONE: attribute(org)})

@@ -1,7 +1,7 @@
-"""What the functions behind a stream and a queue share: each record alone, failures reported one by one.
+"""Process the records of a stream or queue one by one, and report failures for each record.
 
-Powertools answers Lambda with the records that failed, so that only they come again. The only broad `except` stands
-here: whatever goes wrong with one record, the others are done.
+Powertools returns the failed records to Lambda, so that only they are delivered again. A failure of one record must not
+stop the others, which is why there is a broad `except` here.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ _TYPES = {"stream": EventType.DynamoDBStreams, "queue": EventType.SQS}
 
 
 def _nothing(_record: Mapping[str, Any]) -> None:
-    """A stream brings a failed record again by itself."""
+    """Do nothing: a stream delivers failed records again by itself."""
 
 
 def idle(_event: Mapping[str, Any], _context: object) -> PartialItemFailureResponse:
-    """Take everything and do nothing: the demo remembers nobody."""
+    """Accept all records and do nothing: the demo stores no conversations."""
     return {"batchItemFailures": []}
 
 
 class Unreadable(Exception):
-    """A record that is none of ours. It fails each time, and so ends among the dead letters."""
+    """The record is malformed or foreign. It fails at each delivery, and so ends in the dead letters."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """One invocation.
+    """The records of one invocation.
 
     Attributes:
-        handle: does one record, as it came; what it raises makes the record fail.
-        failed: is told of each record that failed.
+        handle: processes a record as Lambda delivered it; any exception makes the record fail.
+        failed: called with each record that failed.
+        unreadable: number of records that `handle` raised `Unreadable` for.
     """
 
     source: BatchSource
@@ -54,8 +55,8 @@ class Batch:
     began: float = field(default_factory=time.perf_counter)
 
     def run(self, event: Mapping[str, Any]) -> PartialItemFailureResponse:
-        """Do all records of an event, and say which of them failed."""
-        # A processor of its own: it holds records, and nothing of one tenant may stay for the next.
+        """Process all records of an event, and return those that failed."""
+        # A new processor for each event: it holds records, and data of one tenant must not outlive its event.
         processor = BatchProcessor(_TYPES[self.source], raise_on_entire_batch_failure=False)
         answer = process_partial_response(dict(event), self._record, processor)
         self.log.emit(self._event(len(event["Records"]), len(answer["batchItemFailures"])))

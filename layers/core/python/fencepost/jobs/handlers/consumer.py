@@ -1,4 +1,4 @@
-"""The jobs function: from messages of the queue to what does them."""
+"""The jobs function: run the jobs in messages of the queue."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from fencepost.queue.domain import ATTEMPTS, Job, retry_delay
 from fencepost.queue.ports import RetryQueue
 
 JOB_SECONDS = 80.0
-"""What a job may take: three calls of the model, and the stores. With less left, the next one is not begun."""
+"""Longest time of a job: three calls of the model, and the stores. With less time left, no further job is begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobQueueConsumer:
-    """A Lambda handler for messages of the jobs' queue."""
+    """Lambda handler for messages of the job queue."""
 
     runner: JobRunner
     retries: RetryQueue
     log: RequestLog
 
     def __call__(self, event: Mapping[str, Any], context: object) -> PartialItemFailureResponse:
-        """Run a batch. A job that failed comes again, alone."""
+        """Run the jobs of a batch. Only failed jobs are delivered again."""
         self.log.begin(str(getattr(context, "aws_request_id", "")))
-        return Batch("queue", lambda record: self._run(record, context), self.log, self._come_again).run(event)
+        return Batch("queue", lambda record: self._run(record, context), self.log, self._delay_retry).run(event)
 
     def _run(self, record: Mapping[str, Any], context: object) -> None:
-        # A function that is stopped in the middle of a job would bring back the whole batch.
+        # A timeout in the middle of a job would return the whole batch to the queue.
         if _seconds_left(context) < JOB_SECONDS:
             raise FencepostError(ErrorCode.CONVERSATION_BUSY)
         attempt = _attempt(record)
         self.runner.run(read_job(record["body"]), attempt=attempt, last=attempt >= ATTEMPTS)
 
-    def _come_again(self, record: Mapping[str, Any]) -> None:
-        """Let a failed message come again soon. Where that fails too, it comes when the queue's own timeout is over."""
+    def _delay_retry(self, record: Mapping[str, Any]) -> None:
+        """Set the delay of a failed message. If that fails, the queue's visibility timeout applies."""
         with suppress(FencepostError):
             self.retries.retry(record["receiptHandle"], retry_delay(_attempt(record)))
 
@@ -54,21 +54,21 @@ def _attempt(record: Mapping[str, Any]) -> int:
 
 
 def _seconds_left(context: object) -> float:
-    """Return what is left to the invocation; without end where it is not told."""
+    """Return the seconds until the invocation times out; infinity if the context does not say."""
     left: Callable[[], int] | None = getattr(context, "get_remaining_time_in_millis", None)
     return (left() / 1_000 if left else 0) or inf
 
 
 def read_job(body: str) -> Job:
-    """Return the job that a message holds.
+    """Return the job in a message's body.
 
     Raises:
-        Unreadable: it holds none.
+        Unreadable: the body is not a job.
     """
     try:
         return _adapter().validate_json(body)
     except ValidationError:
-        # Its text quotes the message.
+        # The error's text quotes the message, so it is dropped.
         raise Unreadable from None
 
 

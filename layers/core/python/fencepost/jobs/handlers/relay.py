@@ -1,4 +1,4 @@
-"""The relay: from the conversations' stream to the queue of jobs."""
+"""The relay function: send the jobs that records of the conversations' stream ask for to the queue."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fencepost.queue.ports import JobQueue
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A Lambda handler for records of the stream.
+    """Lambda handler for records of the stream.
 
     Attributes:
-        jobs_of: returns what one record asks for; raises `ValueError` for a record that is none of ours.
+        jobs_of: returns the jobs that a record asks for; raises `ValueError` for a malformed or foreign record.
     """
 
     jobs_of: Callable[[Mapping[str, Any]], Sequence[Job]]
@@ -28,7 +28,7 @@ class Relay:
     log: RequestLog
 
     def __call__(self, event: Mapping[str, Any], context: object) -> PartialItemFailureResponse:
-        """Relay a batch. A record that failed comes again, with all that follow it: jobs bear being queued twice."""
+        """Relay a batch. A failed record is delivered again with all that follow it, so jobs may be queued twice."""
         self.log.begin(str(getattr(context, "aws_request_id", "")))
         return Batch("stream", self._relay, self.log).run(event)
 

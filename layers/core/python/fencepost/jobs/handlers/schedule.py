@@ -1,4 +1,4 @@
-"""The schedule: from the clock to the queue of jobs."""
+"""The schedule function: queue due documents, or run the reconciler."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ type ScheduleHandler = Callable[[Mapping[str, Any], object], None]
 type _Source = Literal["schedule", "reconcile"]
 
 RECONCILE: Final = "reconcile"
-"""The `task` of an event that asks for the reconciler; any other queues due documents."""
+"""The `task` of an event that runs the reconciler; any other event queues due documents."""
 
 
 class ScheduleFailed(Exception):
-    """It did not come to its end. Lambda counts the error, and tries again; its cause was reported before."""
+    """The task failed. Lambda counts the error and retries; the cause has been logged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A Lambda handler for scheduled events.
+    """Lambda handler for scheduled events.
 
     Attributes:
         queue_due: queues a job for each due document, and yields the jobs.
-        reconcile: compares index and tables, queues what repairs them, and yields what each page told.
+        reconcile: compares index and tables, queues repairs, and yields each page's result.
     """
 
     queue_due: Callable[[], Iterable[Job]]
@@ -40,22 +40,22 @@ class Schedule:
     log: RequestLog
 
     def __call__(self, event: Mapping[str, Any], context: object) -> None:
-        """Do the event's task.
+        """Run the event's task.
 
         Raises:
-            ScheduleFailed: it did not come to its end.
+            ScheduleFailed: the task failed.
         """
         self.log.begin(str(getattr(context, "aws_request_id", "")))
         began, queued, failed = time.perf_counter(), 0, False
-        reconciles = event.get("task") == RECONCILE
+        source: _Source = "reconcile" if event.get("task") == RECONCILE else "schedule"
         try:
-            for _ in self._reconcile() if reconciles else self._queue_due():
+            for _ in self._reconcile() if source == "reconcile" else self._queue_due():
                 queued += 1
         except Exception as error:  # noqa: BLE001 - the edge: no text of an error may pass it
             failed = True
             self._note(error)
-        seconds = time.perf_counter() - began
-        self.log.emit(_event_of("reconcile" if reconciles else "schedule", queued, failed=failed, seconds=seconds))
+        milliseconds = (time.perf_counter() - began) * 1_000
+        self.log.emit(BatchEvent(source=source, records=queued, failed=int(failed), milliseconds=milliseconds))
         if failed:
             raise ScheduleFailed
 
@@ -65,13 +65,13 @@ class Schedule:
             yield job
 
     def _reconcile(self) -> Iterator[Job]:
-        seen: list[DiffPage] = []
+        pages: list[DiffPage] = []
         try:
-            for looked in self.reconcile():
-                seen.append(looked)
-                yield from looked.jobs
+            for page in self.reconcile():
+                pages.append(page)
+                yield from page.jobs
         finally:
-            self.log.emit(_reconciled(seen))
+            self.log.emit(_reconcile_event(pages))
 
     def _note(self, error: Exception) -> None:
         if not isinstance(error, FencepostError):
@@ -79,22 +79,18 @@ class Schedule:
 
 
 def idle(_event: Mapping[str, Any], _context: object) -> None:
-    """Do nothing: there are no documents."""
+    """Do nothing: a deployment without documents has no due work."""
 
 
-def _event_of(source: _Source, queued: int, *, failed: bool, seconds: float) -> BatchEvent:
-    return BatchEvent(source=source, records=queued, failed=int(failed), milliseconds=seconds * 1_000)
-
-
-def _reconciled(seen: Sequence[DiffPage]) -> ReconcileEvent:
-    found = sum((looked.findings for looked in seen), Counter[Finding]())
+def _reconcile_event(pages: Sequence[DiffPage]) -> ReconcileEvent:
+    found = sum((page.findings for page in pages), Counter[Finding]())
     return ReconcileEvent(
-        organisations=sum(looked.then is None for looked in seen),
-        pages=len(seen),
-        reads=sum(looked.reads for looked in seen),
+        organisations=sum(page.then is None for page in pages),
+        pages=len(pages),
+        reads=sum(page.reads for page in pages),
         vectors_without_rows=found[Finding.VECTOR_WITHOUT_ROW],
         rows_without_vectors=found[Finding.ROW_WITHOUT_VECTOR],
         wrong_versions=found[Finding.WRONG_VERSION],
         wrong_models=found[Finding.WRONG_MODEL],
-        repairs=sum(len(looked.jobs) for looked in seen),
+        repairs=sum(len(page.jobs) for page in pages),
     )

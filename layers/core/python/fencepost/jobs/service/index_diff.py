@@ -1,10 +1,13 @@
-"""Compare an organisation's entries with its rows, a page at a time. Nothing is changed: what is found is repaired by
-jobs, which look again under the lease of the document or the conversation."""
+"""Compare an organisation's index entries with its rows, one page at a time.
+
+Comparisons change nothing. They return jobs that repair the findings, which compare again under the lease of the
+document or the conversation.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import batched
@@ -36,25 +39,26 @@ from fencepost.queue.domain import OPERATOR, Job, Purpose
 from fencepost.retrieval.ports import Stored, VectorIndex
 
 ENTRIES: Final = 100
-"""Entries that are looked at together."""
+"""Entries of a page of the first step."""
 ROWS: Final = 200
-"""Rows of chunks that are looked at together."""
+"""Chunk rows of a page of the second step, and ids in a request to the index."""
 CONVERSATIONS: Final = 10
-"""Conversations that are looked at together."""
-_LAST: Final = 2
-"""Messages of a conversation that are looked for: a job that comes as far has looked at all before them."""
-_REMEMBERED: Final = 500
-"""Conversations whose rows are remembered while a page, or the next, comes back to them."""
+"""Conversations of a page of the third step."""
+_NEWEST_MESSAGES: Final = 2
+"""Messages of a conversation whose chunks must exist: the job that writes them has chunked all earlier messages."""
+_CACHED_CONVERSATIONS: Final = 500
+"""Conversations whose rows are cached for other entries of the same page or the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffPage:
-    """What one page told.
+    """Result of the comparison of one page.
 
     Attributes:
-        jobs: what repairs it, for each finding.
-        reads: how often index and tables were asked.
-        then: where to go on; None where that was the last page.
+        findings: number of findings of each kind.
+        jobs: a repair for each finding.
+        reads: number of reads of index and tables.
+        then: where the comparison continues; None after the last page.
     """
 
     findings: Counter[Finding] = field(default_factory=Counter)
@@ -65,10 +69,10 @@ class DiffPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffSources:
-    """What is compared.
+    """The index and the stores that are compared.
 
     Attributes:
-        model: name of the embedding model at present.
+        model: name of the current embedding model.
     """
 
     index: VectorIndex
@@ -81,194 +85,202 @@ class DiffSources:
     clock: Clock
 
 
-type _Found = tuple[Finding, Job] | None
+type _Repair = tuple[Finding, Job]
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
-    """A conversation, and what its rows know of its entries, by chunk."""
+class _ConversationRows:
+    """A conversation and the rows of its message chunks, by chunk id; `row` is None if it does not exist."""
 
     row: Conversation | None
-    parts: Mapping[str, MessageChunkRow] = field(default_factory=dict)
+    chunks: Mapping[str, MessageChunkRow] = field(default_factory=dict)
 
 
 class IndexDiff:
-    """Looks at the pages of one organisation. Rows of conversations are remembered for as long as it lives: not long.
+    """Compares pages of one organisation. Short-lived: it caches rows of conversations.
 
     All methods raise `FencepostError` with `conversations_unavailable`, or `IndexUnavailable`.
 
     Args:
-        sides: what is compared.
-        scope: of the operator, in the organisation.
+        sources: index and stores.
+        scope: the operator's, of the organisation.
     """
 
-    def __init__(self, sides: DiffSources, scope: Scope) -> None:
-        self._sides = sides
+    def __init__(self, sources: DiffSources, scope: Scope) -> None:
+        self._sources = sources
         self._scope = scope
-        self._talk: Callable[[str, str], _Talk] = lru_cache(_REMEMBERED)(self._read)
+        self._conversation: Callable[[str, str], _ConversationRows] = lru_cache(_CACHED_CONVERSATIONS)(self._read)
         self._reads = 0
 
-    def look(self, progress: DiffProgress) -> DiffPage:
-        """Look at one page."""
+    def compare_page(self, progress: DiffProgress) -> DiffPage:
+        """Compare one page."""
         steps = {
-            DiffStep.ENTRIES: self._entries,
-            DiffStep.DOCUMENTS: self._documents,
-            DiffStep.CONVERSATIONS: self._conversations,
+            DiffStep.ENTRIES: self._compare_entries,
+            DiffStep.DOCUMENTS: self._compare_document,
+            DiffStep.CONVERSATIONS: self._compare_conversations,
         }
         before = self._reads
-        looked = steps[progress.step](progress)
-        return replace(looked, reads=self._reads - before)
+        page = steps[progress.step](progress)
+        return replace(page, reads=self._reads - before)
 
-    # From the entries to their rows.
+    # First step: the row of each entry.
 
-    def _entries(self, progress: DiffProgress) -> DiffPage:
-        page = self._ask().index.listed(self._scope, progress.after, ENTRIES)
+    def _compare_entries(self, progress: DiffProgress) -> DiffPage:
+        page = self._counted().index.listed(self._scope, progress.after, ENTRIES)
         pairs = [(entry.parent, entry.chunk) for entry in page.items if not entry.owner]
-        documents, rows = self._ask().corpus.hydrate(self._scope, pairs) if pairs else ({}, {})
-        found = [
-            self._of_message(entry)
+        documents, rows = self._counted().corpus.hydrate(self._scope, pairs) if pairs else ({}, {})
+        repairs = [
+            self._repair_of_message_entry(entry)
             if entry.owner
-            else self._of_document(entry, documents.get(entry.parent), rows.get((entry.parent, entry.chunk)))
+            else self._repair_of_document_entry(
+                entry, documents.get(entry.parent), rows.get((entry.parent, entry.chunk))
+            )
             for entry in page.items
         ]
-        return _looked(found, _after(progress, page.next_key, DiffStep.DOCUMENTS))
+        return _diff_page(filter(None, repairs), _next(progress, page.next_key, DiffStep.DOCUMENTS))
 
-    def _of_document(self, entry: Stored, document: Document | None, row: ChunkRow | None) -> _Found:
-        if document and not is_settled(document, self._sides.clock()):
+    def _repair_of_document_entry(
+        self, entry: Stored, document: Document | None, row: ChunkRow | None
+    ) -> _Repair | None:
+        if document and not is_settled(document, self._sources.clock()):
             return None
         resting = document is not None and is_at_rest(document)
-        # What is being built, its builder has not told of all that it has written.
+        # Rows of a version that is being built do not name all of its entries yet.
         current = row if document and row and (not resting or row.is_part_of(document.version)) else None
-        finding = _finding(entry, of_chunk(current) if current else None)
+        finding = self._entry_finding(entry, of_chunk(current) if current else None)
         if finding and (resting or finding is Finding.VECTOR_WITHOUT_ROW):
             return finding, self._document_job(entry.parent, resting=resting)
         return None
 
-    def _of_message(self, entry: Stored) -> _Found:
-        talk = self._talk(entry.owner, entry.parent)
-        if talk.row is None:
+    def _repair_of_message_entry(self, entry: Stored) -> _Repair | None:
+        conversation = self._conversation(entry.owner, entry.parent)
+        if conversation.row is None:
             return Finding.VECTOR_WITHOUT_ROW, self._message_job(entry.owner, entry.parent, None)
-        part = talk.parts.get(entry.chunk)
-        finding = _finding(entry, of_part(part) if part else None)
-        if finding is None or not is_settled(talk.row, self._sides.clock()):
+        chunk = conversation.chunks.get(entry.chunk)
+        finding = self._entry_finding(entry, of_part(chunk) if chunk else None)
+        if finding is None or not is_settled(conversation.row, self._sources.clock()):
             return None
-        return finding, self._message_job(entry.owner, entry.parent, talk.row)
+        return finding, self._message_job(entry.owner, entry.parent, conversation.row)
 
-    # From the rows to their entries.
+    def _entry_finding(self, entry: Stored, known: IndexedRow | None) -> Finding | None:
+        return entry_finding(entry.stored_id, entry.version, entry.model, known)
 
-    def _documents(self, progress: DiffProgress) -> DiffPage:
-        page = self._ask().corpus.page(self._scope, after=progress.after, limit=1)
-        then = _after(progress, page.next_key, DiffStep.CONVERSATIONS)
+    # Second and third step: the entries of each row.
+
+    def _compare_document(self, progress: DiffProgress) -> DiffPage:
+        page = self._counted().corpus.page(self._scope, after=progress.after, limit=1)
+        then = _next(progress, page.next_key, DiffStep.CONVERSATIONS)
         if not page.items:
-            return _looked([], then)
+            return _diff_page([], then)
         (document,) = page.items
-        if not is_at_rest(document) or not is_settled(document, self._sides.clock()):
-            return _looked([], then)
-        rows = self._ask().corpus.chunks(self._scope, document.id, after=progress.within, limit=ROWS)
-        entry, job = fingerprint(document, self._sides.model), self._document_job(document.id, resting=True)
+        if not is_at_rest(document) or not is_settled(document, self._sources.clock()):
+            return _diff_page([], then)
+        rows = self._counted().corpus.chunks(self._scope, document.id, after=progress.within, limit=ROWS)
+        entry, job = fingerprint(document, self._sources.model), self._document_job(document.id, resting=True)
         outdated = [Finding.WRONG_MODEL] if document.entry != entry and document.version else []
         visible = self._visible(of_chunk(row) for row in rows.items)
-        findings = [*outdated, *(self._of_chunk(row, document, entry, visible) for row in rows.items)]
+        findings = [*outdated, *(self._chunk_finding(row, document, entry, visible) for row in rows.items)]
         here = then if rows.next_key is None else replace(progress, within=rows.next_key)
-        return _looked([(finding, job) for finding in findings if finding], here)
+        return _diff_page([(finding, job) for finding in findings if finding], here)
 
-    def _of_chunk(self, row: ChunkRow, document: Document, entry: str, visible: frozenset[str]) -> Finding | None:
+    def _chunk_finding(self, row: ChunkRow, document: Document, entry: str, visible: frozenset[str]) -> Finding | None:
         if not row.is_part_of(document.version):
             return Finding.WRONG_VERSION
-        finding = row_finding(of_chunk(row), visible, self._sides.model)
+        finding = row_finding(of_chunk(row), visible, self._sources.model)
         return finding or (Finding.WRONG_MODEL if row.entry != entry else None)
 
-    def _conversations(self, progress: DiffProgress) -> DiffPage:
-        page = self._ask().remembered.conversations(self._scope, after=progress.after, limit=CONVERSATIONS)
-        talks = {pair: self._talk(*pair) for pair in page.items}
-        settled = {pair: talk for pair, talk in talks.items() if talk.row and is_settled(talk.row, self._sides.clock())}
-        visible = self._visible(of_part(part) for talk in settled.values() for part in talk.parts.values())
-        found = [
-            (finding, self._message_job(*pair, talk.row))
-            for pair, talk in settled.items()
-            for part in talk.parts.values()
-            if talk.row and (finding := self._of_part(part, talk.row, visible))
+    def _compare_conversations(self, progress: DiffProgress) -> DiffPage:
+        page = self._counted().remembered.conversations(self._scope, after=progress.after, limit=CONVERSATIONS)
+        found = [(pair, self._conversation(*pair)) for pair in dict.fromkeys(page.items)]
+        settled = [
+            (owner, each.row, each.chunks)
+            for (owner, _), each in found
+            if each.row and is_settled(each.row, self._sources.clock())
         ]
-        found += [
-            (Finding.ROW_WITHOUT_VECTOR, self._message_job(*pair, talk.row))
-            for pair, talk in settled.items()
-            if talk.row and self._is_behind(*pair, talk.row, talk.parts)
+        visible = self._visible(of_part(chunk) for _, _, chunks in settled for chunk in chunks.values())
+        repairs = [
+            (finding, self._message_job(owner, row.id, row))
+            for owner, row, chunks in settled
+            for chunk in chunks.values()
+            if (finding := self._message_chunk_finding(chunk, row, visible))
         ]
-        return _looked(found, _after(progress, page.next_key, None))
+        repairs += [
+            (Finding.ROW_WITHOUT_VECTOR, self._message_job(owner, row.id, row))
+            for owner, row, chunks in settled
+            if self._lacks_newest_chunks(owner, row, chunks)
+        ]
+        return _diff_page(repairs, _next(progress, page.next_key, None))
 
-    def _is_behind(
-        self, owner: str, conversation_id: str, row: Conversation, parts: Mapping[str, MessageChunkRow]
-    ) -> bool:
-        """Tell whether the last messages have no parts: their job was lost, and no turn has brought another.
+    def _message_chunk_finding(
+        self, chunk: MessageChunkRow, conversation: Conversation, visible: frozenset[str]
+    ) -> Finding | None:
+        if chunk.seq < conversation.kept_from:
+            return Finding.WRONG_VERSION
+        return row_finding(of_part(chunk), visible, self._sources.model)
 
-        Where nothing of a conversation has parts, its site may remember nothing.
+    def _lacks_newest_chunks(self, owner: str, row: Conversation, chunks: Mapping[str, MessageChunkRow]) -> bool:
+        """Tell whether the newest messages have no chunks: their job was lost, and no later turn has queued another.
+
+        A conversation without any chunks lacks none, since its site may have the memory switched off.
         """
-        known = {part.seq for part in parts.values()}
-        places = [(conversation_id, seq, 0) for seq in range(max(1, row.next_seq - _LAST), row.next_seq)]
+        known = {chunk.seq for chunk in chunks.values()}
+        places = [(row.id, seq, 0) for seq in range(max(1, row.next_seq - _NEWEST_MESSAGES), row.next_seq)]
         missing = [place for place in places if place[1] not in known] if known else []
         if not missing:
             return False
-        rows = self._ask().messages.hydrate(self._owner(owner), missing)
-        return any(_is_to_be_found(place, rows, row.kept_from) for place in missing)
-
-    def _of_part(self, part: MessageChunkRow, conversation: Conversation, visible: frozenset[str]) -> Finding | None:
-        if part.seq < conversation.kept_from:
-            return Finding.WRONG_VERSION
-        return row_finding(of_part(part), visible, self._sides.model)
+        rows = self._counted().messages.hydrate(self._owner_scope(owner), missing)
+        return any(_has_words(place, rows, row.kept_from) for place in missing)
 
     def _visible(self, rows: Iterable[IndexedRow]) -> frozenset[str]:
+        """Return the ids of those entries of rows that the index returns."""
         ids = [row.stored_id for row in rows if row.stored_id]
-        some = batched(ids, ROWS, strict=False)
-        return frozenset(one for part in some for one in self._ask().index.visible(self._scope, part))
+        batches = batched(ids, ROWS, strict=False)
+        return frozenset(one for some in batches for one in self._counted().index.visible(self._scope, some))
 
-    def _ask(self) -> DiffSources:
-        """Return what is compared, to be asked once."""
+    def _counted(self) -> DiffSources:
+        """Return the sources for one read, and count it."""
         self._reads += 1
-        return self._sides
+        return self._sources
 
-    def _read(self, owner: str, conversation_id: str) -> _Talk:
-        scope = self._owner(owner)
-        row = self._ask().conversations.get(scope, conversation_id)
-        rows = self._ask().parts.parts(scope, conversation_id) if row else ()
-        return _Talk(row, {part.chunk: replace(part, vector=()) for part in rows})
+    def _read(self, owner: str, conversation_id: str) -> _ConversationRows:
+        scope = self._owner_scope(owner)
+        row = self._counted().conversations.get(scope, conversation_id)
+        rows = self._counted().parts.parts(scope, conversation_id) if row else ()
+        return _ConversationRows(row, {chunk.chunk: replace(chunk, vector=()) for chunk in rows})
 
-    # What repairs it.
+    # Repairs.
 
     def _document_job(self, document_id: str, *, resting: bool) -> Job:
         purpose = Purpose.REPAIR if resting else Purpose.REMOVE_STRAYS
-        return document_job(self._scope, document_id, purpose, self._sides.clock)
+        return document_job(self._scope, document_id, purpose, self._sources.clock)
 
     def _message_job(self, owner: str, conversation_id: str, conversation: Conversation | None) -> Job:
-        scope = self._owner(owner)
+        scope = self._owner_scope(owner)
         if conversation is None:
-            return orphaned_messages_job(scope, conversation_id, self._sides.clock)
-        # The operator's: it is to be right whatever becomes of the owner's permission.
-        return replace(repair_messages_job(scope, conversation, self._sides.clock), actor=OPERATOR)
+            return orphaned_messages_job(scope, conversation_id, self._sources.clock)
+        # The operator is the actor: a repair does not depend on the owner's permission.
+        return replace(repair_messages_job(scope, conversation, self._sources.clock), actor=OPERATOR)
 
-    def _owner(self, owner: str) -> Scope:
+    def _owner_scope(self, owner: str) -> Scope:
         org = self._scope.org
         return authorize(Operator(org), Action.READ, Resource(org, owner))
 
 
-def _is_to_be_found(place: MessageChunkPlace, rows: HitRows, kept_from: int) -> bool:
-    """Tell whether a message has words for the index. Of one that has moved to S3 nothing is told here."""
+def _has_words(place: MessageChunkPlace, rows: HitRows, kept_from: int) -> bool:
+    """Tell whether a message has words for the index; False for a message that has moved to S3."""
     message = rows.messages.get(place[:2])
     if message is None or not is_remembered(message, kept_from):
         return False
     return place[:2] in rows.apart or bool(words_of(message.content, 0, len(message.content)))
 
 
-def _finding(entry: Stored, known: IndexedRow | None) -> Finding | None:
-    return entry_finding(entry.stored_id, entry.version, entry.model, known)
-
-
-def _after(progress: DiffProgress, next_key: str | None, step: DiffStep | None) -> DiffProgress | None:
-    """Return where to go on: on the next page, or where there is none at the beginning of the next step."""
+def _next(progress: DiffProgress, next_key: str | None, step: DiffStep | None) -> DiffProgress | None:
+    """Return the next page of the same step, or the beginning of the next step after its last page."""
     if next_key is not None:
         return DiffProgress(step=progress.step, after=next_key)
     return DiffProgress(step=step) if step else None
 
 
-def _looked(found: Sequence[_Found], then: DiffProgress | None) -> DiffPage:
-    there = [one for one in found if one]
-    return DiffPage(findings=Counter(finding for finding, _ in there), jobs=tuple(job for _, job in there), then=then)
+def _diff_page(repairs: Iterable[_Repair], then: DiffProgress | None) -> DiffPage:
+    repairs = list(repairs)
+    return DiffPage(findings=Counter(one for one, _ in repairs), jobs=tuple(job for _, job in repairs), then=then)

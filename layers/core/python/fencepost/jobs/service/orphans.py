@@ -1,4 +1,4 @@
-"""Entries of the index that lead to no row: found by a question, or a comparison; removed by a job."""
+"""Orphans: entries of the vector index without a row. Searches and comparisons find them, jobs remove them."""
 
 from __future__ import annotations
 
@@ -21,25 +21,32 @@ from fencepost.retrieval.service.index_errors import index_errors
 
 @dataclass(frozen=True, slots=True)
 class OrphanQueue:
-    """Queues what becomes of dead hits: one job for each document, or conversation."""
+    """Queues the removal of orphans that a search found: one job for each document or conversation."""
 
     queue: JobQueue
     conversations: ConversationStore
     clock: Clock
 
     def enqueue_removal(self, scope: Scope, kind: EntryKind, dead: Sequence[Hit]) -> None:
-        """Queue it.
+        """Queue the removal of hits without a row.
+
+        Args:
+            scope: of the search.
+            kind: what the hits are chunks of.
+            dead: the hits.
 
         Raises:
             FencepostError: `conversations_unavailable`; the store or the queue does not answer.
         """
-        job = self._of_conversation if kind == "message" else self._of_document
-        self.queue.send([job(scope, parent) for parent in dict.fromkeys(hit.parent for hit in dead)])
+        parents = dict.fromkeys(hit.parent for hit in dead)
+        if kind == "message":
+            jobs = [self._conversation_job(scope, parent) for parent in parents]
+        else:
+            jobs = [document_job(scope, parent, Purpose.REMOVE_STRAYS, self.clock) for parent in parents]
+        self.queue.send(jobs)
 
-    def _of_document(self, scope: Scope, document_id: str) -> Job:
-        return document_job(scope, document_id, Purpose.REMOVE_STRAYS, self.clock)
-
-    def _of_conversation(self, scope: Scope, conversation_id: str) -> Job:
+    def _conversation_job(self, scope: Scope, conversation_id: str) -> Job:
+        """Return a repair of a conversation that exists, and the removal of all entries of one that does not."""
         conversation = self.conversations.get(scope, conversation_id)
         if conversation is None:
             return orphaned_messages_job(scope, conversation_id, self.clock)
@@ -48,29 +55,33 @@ class OrphanQueue:
 
 @dataclass(frozen=True, slots=True)
 class OrphanRemoval:
-    """Removes the entries of a document that none of its rows knows, or those of a conversation that is gone."""
+    """Removes the orphans of a document, or all entries of a conversation that was removed."""
 
     rows: DocumentRows
     conversations: ConversationStore
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Do it. Who builds a version of the document holds its lease: what is not known yet is never taken for lost.
+        """Remove the orphans of the job's document or conversation.
+
+        A document's lease is held meanwhile, so that entries of a version that is being built are never removed.
 
         Raises:
-            FencepostError: `document_busy`, `index_unavailable` or `conversations_unavailable`. Later may do.
+            FencepostError: `document_busy`, `index_unavailable` or `conversations_unavailable`; a retry may succeed.
         """
         with index_errors():
             if job.conversation:
-                self._forget(scope, job.conversation)
-            else:
-                self._tidy(scope, job.document or "")
+                self._remove_messages(scope, job.conversation)
+                return
+            document_id = job.document or ""
+            with working(self.rows.store, scope, document_id, self.clock):
+                self.rows.remove_entries(scope, document_id, self._entry_ids(scope, document_id))
 
-    def _forget(self, scope: Scope, conversation_id: str) -> None:
-        """Remove the owner's entries of a conversation, as long as it is not there.
+    def _remove_messages(self, scope: Scope, conversation_id: str) -> None:
+        """Remove the owner's entries of a conversation, as long as the conversation does not exist.
 
-        They are listed before it is looked for: one that has come back meanwhile, by an import, loses nothing. Strays
-        among its entries are then repaired after the next question, or comparison, that meets them.
+        A page of entries is listed before its conversation is read, so an import that restores the conversation
+        meanwhile loses no entries. Orphans among them are repaired after the next search or comparison that finds them.
         """
         index = self.rows.index
         for some in pages(lambda after: index.listed(scope, after, PAGE, parent=conversation_id, owner=scope.owner)):
@@ -78,11 +89,8 @@ class OrphanRemoval:
                 return
             self.rows.delete_entries(scope, [entry.stored_id for entry in some])
 
-    def _tidy(self, scope: Scope, document_id: str) -> None:
-        with working(self.rows.store, scope, document_id, self.clock):
-            self.rows.remove_entries(scope, document_id, self._known(scope, document_id))
-
-    def _known(self, scope: Scope, document_id: str) -> frozenset[str]:
+    def _entry_ids(self, scope: Scope, document_id: str) -> frozenset[str]:
+        """Return the ids of the entries that a document's rows refer to."""
         document = self.rows.store.get(scope, document_id)
         if document is None or document.state is DocumentState.REMOVED:
             return frozenset()
@@ -91,7 +99,7 @@ class OrphanRemoval:
 
 
 def repair_messages_job(scope: Scope, conversation: Conversation, clock: Clock) -> Job:
-    """Return the job that compares a conversation's messages, rows and entries from the first one on."""
+    """Return the job that compares the messages, rows and entries of a conversation from its first message on."""
     return Job(
         org=scope.org,
         owner=scope.owner,
@@ -107,8 +115,9 @@ def repair_messages_job(scope: Scope, conversation: Conversation, clock: Clock) 
 
 
 def orphaned_messages_job(scope: Scope, conversation_id: str, clock: Clock) -> Job:
-    """Return the job that removes what is left of a conversation. It is the operator's: what is gone has no site, and
-    goes from the index whatever becomes of its owner's permission.
+    """Return the job that removes all entries of a conversation that does not exist.
+
+    Its actor is the operator: the site is unknown, and the removal does not depend on the owner's permission.
     """
     return Job(
         org=scope.org,

@@ -1,4 +1,4 @@
-"""Go round all organisations and compare what the index holds with what the tables say, a slice at a time."""
+"""Compare the index with the tables for all organisations in turn, in runs of limited size."""
 
 from __future__ import annotations
 
@@ -17,81 +17,82 @@ from fencepost.queue.ports import JobQueue
 from fencepost.retrieval.service.index_errors import index_errors
 
 READS: Final = 2_000
-"""Of index and tables in one run, after which it ends with its page."""
+"""Reads of index and tables after which a run ends with its page."""
 REPAIRS: Final = 100
-"""Jobs of one run, after which it ends: what is wrong with much is repaired at the pace of the queue."""
+"""Jobs after which a run ends, so that many findings are repaired at the pace of the queue."""
 SLICE: Final = timedelta(seconds=40)
-"""Of one run: less than the function has."""
+"""Time after which a run ends; less than the function's timeout."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """What one run has used, and which repairs it has asked for."""
+    """Budget of one run: its reads, and the repairs that it has queued."""
 
     until: datetime
     reads: int = 0
-    asked: set[tuple[str, str, str, str | None, str | None]] = field(default_factory=set)
+    queued: set[tuple[str, str, str, str | None, str | None]] = field(default_factory=set)
 
     def is_over(self, now: datetime) -> bool:
-        """Tell whether it has used what it may."""
-        return self.reads >= READS or len(self.asked) >= REPAIRS or now >= self.until
+        """Tell whether reads, repairs or time are used up."""
+        return self.reads >= READS or len(self.queued) >= REPAIRS or now >= self.until
 
     def new(self, jobs: tuple[Job, ...]) -> list[Job]:
-        """Return the jobs that it has not asked for yet."""
+        """Return the jobs that this run has not queued yet, and count them as queued."""
         named = {(job.org, job.purpose, job.owner, job.document, job.conversation): job for job in jobs}
-        fresh = [job for name, job in named.items() if name not in self.asked]
-        self.asked.update(named)
+        fresh = [job for name, job in named.items() if name not in self.queued]
+        self.queued.update(named)
         return fresh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciler:
-    """Each run goes on where those before it ended, wherever that was. Two at once do no harm.
+    """Compares index and tables, each run from where the one before it ended. Runs may overlap.
 
-    An organisation's turn is over before it begins: one that cannot be looked at holds up no other, and one that is too
-    big for a run goes on with its next turn. A page's repairs are queued before it is noted that it was looked at: what
-    is lost between the two is found again.
+    An organisation's turn is stored as done before it begins. So an organisation that fails does not hold up the
+    others, and one that is too big for a run continues at its next turn. Repairs of a page are queued before progress
+    is stored: findings that are lost in between are found again.
     """
 
-    roll: OrganisationRegistry
+    registry: OrganisationRegistry
     store: ReconcileStore
-    sides: DiffSources
+    sources: DiffSources
     queue: JobQueue
     clock: Clock
 
     def run(self) -> Iterator[DiffPage]:
-        """Look at pages, until every organisation had its turn or the run has used what it may, and yield each.
+        """Compare pages until every organisation had its turn or the run's budget is used up, and yield each page.
 
-        Of what is yielded, `jobs` are those that were queued.
+        The `jobs` of a yielded page are those that were queued.
 
         Raises:
-            FencepostError: `conversations_unavailable` or `index_unavailable`; the next turn goes on there.
+            FencepostError: `conversations_unavailable` or `index_unavailable`; the organisation's next turn continues
+                with the same page.
         """
         run, first = _Run(self.clock() + SLICE), None
         while not run.is_over(self.clock()):
-            org = self._next()
+            org = self._next_organisation()
             if org is None or org == first:
                 return
             first = first or org
-            self.roll.done(org)
-            yield from self._organisation(org, run)
+            self.registry.done(org)
+            yield from self._compare(org, run)
 
-    def _next(self) -> str | None:
-        """Return the organisation whose turn it is; None where there are none."""
-        after = self.roll.last_done()
-        turn = self.roll.page(after=after, limit=1).items or self.roll.page(after=None, limit=1).items
+    def _next_organisation(self) -> str | None:
+        """Return the organisation after the last one, beginning again at the end; None where there are none."""
+        after = self.registry.last_done()
+        turn = self.registry.page(after=after, limit=1).items or self.registry.page(after=None, limit=1).items
         return turn[0] if turn else None
 
-    def _organisation(self, org: str, run: _Run) -> Iterator[DiffPage]:
+    def _compare(self, org: str, run: _Run) -> Iterator[DiffPage]:
         scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))
-        comparison = IndexDiff(self.sides, scope)
+        comparison = IndexDiff(self.sources, scope)
         progress: DiffProgress | None = self.store.progress(scope)
         while progress is not None and not run.is_over(self.clock()):
             with index_errors():
-                looked = comparison.look(progress)
-            queued = run.new(looked.jobs)
+                page = comparison.compare_page(progress)
+            queued = run.new(page.jobs)
             self.queue.send(queued)
-            self.store.keep(scope, looked.then or DiffProgress())
-            progress = looked.then
-            run.reads += looked.reads
-            yield replace(looked, jobs=tuple(queued))
+            self.store.keep(scope, page.then or DiffProgress())
+            progress = page.then
+            run.reads += page.reads
+            yield replace(page, jobs=tuple(queued))

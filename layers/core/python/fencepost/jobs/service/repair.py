@@ -1,4 +1,4 @@
-"""A document's rows and entries, brought into agreement again from the rows: its source is not asked."""
+"""Repair a document's rows and entries from its rows, without fetching its source."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from fencepost.retrieval.service.index_errors import index_errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRepair:
-    """Repairs documents on which no other work is under way: a version that is being built is its builder's.
+    """Repairs documents at rest. A version that is being built belongs to its builder.
 
-    New entries come first, and what they take the place of goes when searches find them. A repair that ended anywhere
-    goes on with the next one.
+    New entries are written first, and the entries that they replace are removed once searches find the new ones. A
+    repair that was interrupted continues with the next one.
 
     Attributes:
-        slice: see `fencepost.documents.service.ingest.SLICE`.
+        slice: time of one job (`fencepost.documents.service.ingest.SLICE`).
     """
 
     store: DocumentStore
@@ -41,19 +41,19 @@ class DocumentRepair:
     slice: timedelta = SLICE
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Compare a document's rows with its entries, and write anew, or remove, whatever is not as it should be.
+        """Compare a document's rows with its entries, and write or remove those that are wrong.
 
         Raises:
-            FencepostError: `document_busy`, another worker or an admin is at it; `index_unavailable`, also where the
-                document changed so lately that the index may not show it yet; `embedder_unavailable` or
-                `conversations_unavailable`. Later may do.
+            FencepostError: `document_busy`, another worker or an admin is changing the document; `index_unavailable`,
+                also where the document changed so recently that the index may not show it yet; `embedder_unavailable`
+                or `conversations_unavailable`. A retry may succeed.
         """
         with working(self.store, scope, job.document or "", self.clock), index_errors():
             document = self.store.get(scope, job.document or "")
             if document and is_at_rest(document):
-                self._begin(scope, document)
+                self._repair(scope, document)
 
-    def _begin(self, scope: Scope, document: Document) -> None:
+    def _repair(self, scope: Scope, document: Document) -> None:
         if not is_settled(document, self.clock()):
             raise FencepostError(ErrorCode.INDEX_UNAVAILABLE)
         repair = _Repair(self, scope, self.versions.indexing(scope, document), document)
@@ -65,10 +65,10 @@ class DocumentRepair:
 
 @dataclass(slots=True)
 class _Repair:
-    """One attempt at a document.
+    """One attempt to repair a document.
 
     Attributes:
-        document: as its row is by now; `indexing` has it as it was.
+        document: the document as its row is now; `indexing` holds it as it was at the beginning.
     """
 
     service: DocumentRepair
@@ -77,19 +77,19 @@ class _Repair:
     document: Document
 
     def write(self, until: datetime) -> bool:
-        """Write what is missing or wrong; False where the time was over before that was done."""
+        """Write entries that are missing or wrong; False if the time was over before all were written."""
         listed = self.indexing.rows.entries(self.scope, self.document.id)
-        shown = {entry.stored_id: entry for page in listed for entry in page}
+        entries = {entry.stored_id: entry for page in listed for entry in page}
         for rows in self.indexing.rows.pages(self.scope, self.document.id):
-            for some in self._wrong(rows, shown):
+            for batch in self._outdated(rows, entries):
                 if self.service.clock() >= until:
                     return False
                 self._touch()
-                self.indexing.write([self.indexing.unhurried(row) for row in some])
+                self.indexing.write([self.indexing.unhurried(row) for row in batch])
         return True
 
     def finish(self) -> None:
-        """Remove what is left of before, when searches find what was written."""
+        """Remove entries and rows of earlier versions, after searches find the new entries."""
         self.indexing.confirm()
         self.indexing.remove_orphans()
         made = replace(self.document, model=self.indexing.embedder.model.name, entry=self.indexing.entry)
@@ -97,23 +97,29 @@ class _Repair:
             self._change(made)
         self.service.versions.clean(self.scope, self.document)
 
-    def _wrong(self, rows: Sequence[ChunkRow], shown: Mapping[str, Stored]) -> Iterator[Sequence[ChunkRow]]:
-        """Remove rows that are part of no version that anybody reads; yield those that are not right, some at once."""
-        current = [row for row in rows if row.is_part_of(self.document.version)]
-        gone = [row for row in rows if not row.is_part_of(self.document.version)]
-        self.indexing.rows.drop(self.scope, self.document.id, gone)
-        wrong = [row for row in current if not self._is_right(row, shown.get(row.stored_id))]
-        self.indexing.note([row for row in current if row not in wrong])
-        yield from batched(wrong, BATCH, strict=False)
+    def _outdated(self, rows: Sequence[ChunkRow], entries: Mapping[str, Stored]) -> Iterator[Sequence[ChunkRow]]:
+        """Remove rows that are part of no current version, and yield batches of rows whose entry is missing or wrong.
 
-    def _is_right(self, row: ChunkRow, entry: Stored | None) -> bool:
+        Args:
+            rows: a page of the document's rows.
+            entries: all of the document's entries, by their ids.
+        """
+        current = [row for row in rows if row.is_part_of(self.document.version)]
+        expired = [row for row in rows if not row.is_part_of(self.document.version)]
+        self.indexing.rows.drop(self.scope, self.document.id, expired)
+        outdated = [row for row in current if not self._is_current(row, entries.get(row.stored_id))]
+        self.indexing.note([row for row in current if row not in outdated])
+        yield from batched(outdated, BATCH, strict=False)
+
+    def _is_current(self, row: ChunkRow, entry: Stored | None) -> bool:
+        """Tell whether an entry is what would be written for its row now."""
         model = self.indexing.embedder.model.name
         if entry is None or (row.entry, row.model) != (self.indexing.entry, model):
             return False
         return (entry.chunk, entry.version, entry.model) == (row.id, row.since, model)
 
     def _touch(self) -> None:
-        """Say that the document changes: until the index shows it, nobody takes what is written for lost."""
+        """Date the document's row, so that comparisons skip it until the index shows the new entries."""
         if is_settled(self.document, self.service.clock()):
             self._change(self.document)
 

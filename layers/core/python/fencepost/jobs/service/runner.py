@@ -1,4 +1,4 @@
-"""Run jobs: each is authorised again at the moment when it runs, and is bound to what it was made for."""
+"""Run jobs. Each is authorised again when it runs, and is dropped if its conversation or record has changed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ ACTIONS: Mapping[Purpose, Action] = MappingProxyType(
         Purpose.REPAIR: Action.ADMINISTER,
     }
 )
-"""What needs more than to write."""
+"""Action that a purpose is authorised for; `WRITE` for all others."""
 _PAID = frozenset({Purpose.SUMMARISE, Purpose.PROPOSE_FACTS})
-"""What calls the model: a closed site pays for nothing more."""
-_PASSING = frozenset(
+"""Purposes that call the model. They are refused for a closed site, which pays for no more calls."""
+_TRANSIENT = frozenset(
     {
         ErrorCode.CONVERSATIONS_UNAVAILABLE,
         ErrorCode.CONVERSATION_BUSY,
@@ -53,11 +53,11 @@ _PASSING = frozenset(
         ErrorCode.INTERNAL_ERROR,
     }
 )
-"""Failures that pass, or that an operator can mend: the queue brings the job again, and at last the dead letters."""
+"""Failures that pass, or that an operator can fix: the queue retries the job, and then moves it to the dead letters."""
 
 
 class JobRefused(Exception):
-    """A job that may not run any more."""
+    """The job may no longer run."""
 
     def __init__(self, reason: JobRefusal) -> None:
         super().__init__(reason)
@@ -66,10 +66,10 @@ class JobRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRunner:
-    """Authorises jobs and hands them to what does them. A job may come twice, late, and in any order.
+    """Authorises jobs and calls their handlers. A job may be delivered twice, late, and in any order.
 
     Attributes:
-        handlers: by purpose. Each repeats a job without harm, and raises `FencepostError` where it fails.
+        handlers: by purpose. Each is idempotent, and raises `FencepostError` if it fails.
         decide: authorises, and reports the decision.
     """
 
@@ -83,54 +83,49 @@ class JobRunner:
     clock: Clock
 
     def run(self, job: Job, *, attempt: int = 1, last: bool = False) -> None:
-        """Run one job, and report what became of it. One that is refused, or fails of what will not pass, is done with.
+        """Run a job, and report its result as an event. Refusals and permanent failures end the job.
 
         Args:
             job: as it was queued.
-            attempt: counted from 1.
-            last: the queue will not bring it again.
+            attempt: number of the delivery, from 1.
+            last: the queue will not deliver the job again.
 
         Raises:
-            FencepostError: it failed of something that may pass.
+            FencepostError: a transient failure, for which the queue is to deliver the job again.
         """
-        report = _Report(self, job, attempt, self.clock())
-        # What nothing below expects is a fault of ours, and the queue brings the job again as it does after any other.
-        ending = _Ending("failed" if last else "retried", code=ErrorCode.INTERNAL_ERROR)
+        began = self.clock()
+        # Stays in force for an unexpected exception, which the queue retries like any transient failure.
+        outcome = _Outcome("failed" if last else "retried", code=ErrorCode.INTERNAL_ERROR)
         try:
-            ending = _Ending(self._perform(self._authorised(job), job, last=last))
-        except Denied as denial:
-            ending = _Ending("refused", denial.reason)
-        except JobRefused as refusal:
-            ending = _Ending("refused", refusal.reason)
+            scope = self.decide(self._caller(job), action_of(job.purpose), Resource(job.org, job.owner))
+            outcome = _Outcome(self._perform(scope, job, last=last))
+        except (Denied, JobRefused) as refusal:
+            outcome = _Outcome("refused", refusal.reason)
         except FencepostError as error:
-            passing = error.code in _PASSING
-            ending = _Ending("retried" if passing and not last else "failed", code=error.code)
-            if passing:
+            transient = error.code in _TRANSIENT
+            outcome = _Outcome("retried" if transient and not last else "failed", code=error.code)
+            if transient:
                 raise
         finally:
-            report.write(ending)
-
-    def _authorised(self, job: Job) -> Scope:
-        """Authorise from the membership, or the site, as it is now.
-
-        Raises:
-            Denied: the actor may not do it any more.
-            Refused: the visitor's site is not active any more. What was said there can still be taken away.
-        """
-        return self.decide(self._caller(job), action_of(job.purpose), Resource(job.org, job.owner))
+            self._report(job, attempt, began, outcome)
 
     def _caller(self, job: Job) -> Caller:
+        """Return the actor, with the membership or site as it is now.
+
+        Raises:
+            JobRefused: the visitor's site is closed. Exports are still allowed there.
+        """
         kind, _, name = job.actor.partition(":")
         if kind == "visitor":
-            self._require_site(job.org, job.site, closed_will_do=job.purpose is Purpose.EXPORT)
+            self._require_site(job.org, job.site, allows_closed=job.purpose is Purpose.EXPORT)
             return Visitor(job.org, job.site, name)
         if kind == "member":
             return Member(job.org, name, self.directory.membership(job.org, name))
         return Operator(job.org)
 
-    def _require_site(self, org: str, site_id: str, *, closed_will_do: bool = False) -> None:
+    def _require_site(self, org: str, site_id: str, *, allows_closed: bool = False) -> None:
         site = self.directory.site(org, site_id)
-        if site is None or not (site.active or closed_will_do):
+        if site is None or not (site.active or allows_closed):
             raise JobRefused("site_inactive")
 
     def _perform(self, scope: Scope, job: Job, *, last: bool) -> JobResult:
@@ -146,16 +141,18 @@ class JobRunner:
             failure = error.code
             raise
         finally:
-            # A client that waits for it must learn that nobody will try again.
-            if job.record and failure and (last or failure not in _PASSING):
-                self._give_up(scope, job.record, failure)
+            # Clients that poll the record must learn that there will be no further attempt.
+            if job.record and failure and (last or failure not in _TRANSIENT):
+                current = self.jobs.job(scope, job.record)
+                if current:
+                    self.jobs.advance(scope, job.record, JobState.FAILED, progress=current.progress, error=failure)
         return "done"
 
     def _record(self, scope: Scope, job: Job) -> JobRecord | None:
         if not job.record:
             return None
         record = self.jobs.job(scope, job.record)
-        # Nothing but an erasure of everything removes the record of a job that is under way.
+        # Only an erasure of all owner data removes the record of a job that has not ended.
         if record is None and job.purpose is not Purpose.ERASE:
             raise JobRefused("owner_erased")
         return record
@@ -171,55 +168,40 @@ class JobRunner:
         if job.purpose in _PAID and conversation.site:
             self._require_site(job.org, conversation.site)
 
-    def _give_up(self, scope: Scope, job_id: str, code: ErrorCode) -> None:
-        record = self.jobs.job(scope, job_id)
-        if record:
-            self.jobs.advance(scope, job_id, JobState.FAILED, progress=record.progress, error=code)
+    def _report(self, job: Job, attempt: int, began: datetime, outcome: _Outcome) -> None:
+        event = JobEvent(
+            purpose=job.purpose,
+            result=outcome.result,
+            reason=outcome.reason,
+            code=outcome.code,
+            attempt=attempt,
+            age_milliseconds=_milliseconds(job.created_at, began),
+            milliseconds=_milliseconds(began, self.clock()),
+            subject=self.subject(job),
+        )
+        self.events.emit(event)
 
     def subject(self, job: Job) -> Subject:
-        """Return whose data a job is about, under pseudonyms."""
+        """Return organisation, owner and actor of a job as pseudonyms."""
         return subject_of(pseudonyms(self.keys), Resource(job.org, job.owner), job.actor)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
-    """What became of one attempt, and why where it is not done."""
+class _Outcome:
+    """Result of one attempt, with the reason of a refusal or the code of a failure."""
 
     result: JobResult
     reason: JobRefusal | None = None
     code: ErrorCode | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """Says what became of one attempt."""
-
-    runner: JobRunner
-    job: Job
-    attempt: int
-    began: datetime
-
-    def write(self, ending: _Ending) -> None:
-        event = JobEvent(
-            purpose=self.job.purpose,
-            result=ending.result,
-            reason=ending.reason,
-            code=ending.code,
-            attempt=self.attempt,
-            age_milliseconds=_milliseconds(self.job.created_at, self.began),
-            milliseconds=_milliseconds(self.began, self.runner.clock()),
-            subject=self.runner.subject(self.job),
-        )
-        self.runner.events.emit(event)
-
-
 def _finished(purpose: Purpose) -> frozenset[JobState]:
-    """Return in which states a job is not run again. An erasure goes on as often as an operator brings it back."""
+    """Return the states in which a job is not run again. A failed erasure is: operators may redrive it."""
     return frozenset({JobState.DONE} if purpose is Purpose.ERASE else {JobState.DONE, JobState.FAILED})
 
 
 def action_of(purpose: Purpose) -> Action:
-    """Return what a job of this purpose needs to be allowed."""
+    """Return the action that a job of this purpose is authorised for."""
     return ACTIONS.get(purpose, Action.WRITE)
 
 

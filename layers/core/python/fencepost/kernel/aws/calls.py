@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
-from fencepost.kernel.aws.session import ClientFactory
+from fencepost.kernel.aws.session import ClientFactory, aws_errors
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 type Operation = Literal[
@@ -109,7 +109,7 @@ class Calls:
         capacity = {} if self.observer is None else {"ReturnConsumedCapacity": "TOTAL"}
         try:
             answer: dict[str, Any] = getattr(self.client(), operation)(**request, **capacity)
-        except store_errors() as error:
+        except _client_errors() as error:
             self._report(operation, dict.fromkeys(tables, 0.0), attempt)
             if isinstance(error, ClientError) and error_code(error) in expected:
                 raise
@@ -132,15 +132,9 @@ def error_code(error: ClientError) -> str:
     return error.response.get("Error", {}).get("Code", "")
 
 
-def store_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of a client, including that of an answer that is not text.
-
-    An `except` clause asks for them only when something was raised, so the SDK's parsers are not imported for it.
-    """
-    from botocore.exceptions import BotoCoreError
-    from botocore.parsers import ResponseParserError
-
-    return BotoCoreError, ClientError, ResponseParserError, UnicodeDecodeError
+def _client_errors() -> tuple[type[Exception], ...]:
+    # An answer that is not UTF-8 fails in the SDK's decoder, before its parsers.
+    return *aws_errors(), UnicodeDecodeError
 
 
 def _consumed(answer: Mapping[str, Any]) -> dict[str, float]:

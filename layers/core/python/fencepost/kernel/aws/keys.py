@@ -1,16 +1,12 @@
-"""Primary keys as DynamoDB takes them."""
+"""Primary keys of tables whose keys are named `pk` and `sk`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fencepost.kernel.aws.rows import Key
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
-
-type Key = dict[str, AttributeValueTypeDef]
+__all__ = ["Key", "key"]
 
 
 def key(partition: str, sort: str) -> Key:
-    """Return a row's key as DynamoDB takes it."""
+    """Return the primary key of a row."""
     return {"pk": {"S": partition}, "sk": {"S": sort}}
