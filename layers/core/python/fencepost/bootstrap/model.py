@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fencepost.identity.domain.sites import Site
-from fencepost.kernel.aws.legacy.client import dynamodb_client
+from fencepost.kernel.aws.session import dynamodb_client
 from fencepost.kernel.clock import utc_now
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
