@@ -84,7 +84,7 @@ def api_routes(settings: Settings, before: Ingress, log: Events) -> tuple[Route,
         *VisitorRoutes(visitors, sites, before.callers, before.origins).routes(),
         *ConversationRoutes(ConversationService(conversations, utc_now), Cursors(keys)).routes(),
         *MessageRoutes(ConversationService(conversations, utc_now), Cursors(keys)).routes(),
-        *_turns(settings, stores, before, log).routes(),
+        *RegenerateRoutes(turn_service(settings, stores, before, answer_parts(settings, keys, log), log)).routes(),
         *FactRoutes(FactService(memory_store(stores), sites, utc_now)).routes(),
         *EraseRoutes(erase_service(stores, index_of(settings), keys, log)).routes(),
         *CarryRoutes(_carry(stores, before, conversations)).routes(),
@@ -101,15 +101,6 @@ def _demo(request: Request, trace: Trace) -> Response:  # noqa: ARG001 - nothing
     """Answer as a deployment without routes: the demo stores nothing."""
     Router(()).find(request.method, request.path)
     return Response("demo")
-
-
-def _turns(settings: Settings, stores: TenantStores, before: Ingress, log: Events) -> RegenerateRoutes:
-    parts, retrieval = answer_parts(settings, before.keys, log), None
-    if settings.index != "none":
-        from fencepost.bootstrap.turn_retrieval import turn_retrieval
-
-        retrieval = turn_retrieval(settings, stores, parts.models)
-    return RegenerateRoutes(turn_service(stores, before, parts, log, retrieval))
 
 
 def _carry(stores: TenantStores, before: Ingress, conversations: ConversationStore) -> CarryService:

@@ -38,22 +38,14 @@ def chat_handler() -> Handler:
     )
     before, parts = ingress(settings, keys, log), answer_parts(settings, keys, log)
     audit = DynamoDbAuditTrail(settings.audit_table, log)
-    turns = _turns(settings, before, parts, log)
+    stores = tenant_stores(settings, log)
+    turns = TurnRoutes(turn_service(settings, stores, before, parts, log, preload_embedder=True), utc_now)
     return ByResource(
         {
             "/api/ai-chat": _stateless(settings, before, parts, log, audit),
             "/v1/chat": Endpoint(before.api(turns.routes()), before.origins, log, audit, utc_now),
         }
     )
-
-
-def _turns(settings: Settings, before: Ingress, parts: AnswerParts, log: RequestLog) -> TurnRoutes:
-    stores, retrieval = tenant_stores(settings, log), None
-    if settings.index != "none":
-        from fencepost.bootstrap.turn_retrieval import turn_retrieval
-
-        retrieval = turn_retrieval(settings, stores, parts.models, preload=True)
-    return TurnRoutes(turn_service(stores, before, parts, log, retrieval), utc_now)
 
 
 def _stateless(settings: Settings, before: Ingress, parts: AnswerParts, log: RequestLog, audit: AuditTrail) -> Endpoint:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from fencepost.bootstrap.conversations import conversation_store
 from fencepost.bootstrap.identity import layer_budgets
@@ -32,9 +31,6 @@ from fencepost.turns.service.answering import Answering
 from fencepost.turns.service.conversation_leases import ConversationLeases
 from fencepost.turns.service.prompt_builder import PromptBuilder
 from fencepost.turns.service.turns import TurnService
-
-if TYPE_CHECKING:
-    from fencepost.turns.service.turn_retrieval import TurnRetrieval
 
 _CACHED_SITES = 8
 """Sites whose documents an instance keeps in memory; each may take some megabytes."""
@@ -71,9 +67,29 @@ def answer_parts(settings: Settings, keys: Keys, log: Events) -> AnswerParts:
 
 
 def turn_service(
-    stores: TenantStores, ingress: Ingress, parts: AnswerParts, log: Events, retrieval: TurnRetrieval | None = None
+    settings: Settings,
+    stores: TenantStores,
+    ingress: Ingress,
+    parts: AnswerParts,
+    log: Events,
+    *,
+    preload_embedder: bool = False,
 ) -> TurnService:
-    """Build the turn service. Opens no connection."""
+    """Build the turn service, with retrieval where the deployment has an index. Opens no connection.
+
+    Args:
+        settings: settings of the deployment.
+        stores: its stores.
+        ingress: supplies callers' sites and authorisation.
+        parts: supply prompts, documents and models.
+        log: receives the events of leases.
+        preload_embedder: start to load a local embedder now, for functions whose first request is likely a turn.
+    """
+    retrieval = None
+    if settings.index != "none":
+        from fencepost.bootstrap.turn_retrieval import turn_retrieval
+
+        retrieval = turn_retrieval(settings, stores, parts.models, preload=preload_embedder)
     store: TurnStore = stores.build(
         lambda access: DynamoDbTurnStore(stores.table, stores.directory, stores.blobs_of(access), access.dynamodb)
     )
