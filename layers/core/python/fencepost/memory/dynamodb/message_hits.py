@@ -41,7 +41,9 @@ class DynamoDbMessageHits(MessageHits):
             conversations={one: read_conversation(item) for one, item in _found(conversations, found).items()},
             messages={place: _message(item) for place, item in stored.items()},
             apart=frozenset(place for place, item in stored.items() if CONTENT_REF in item),
-            chunks={place: memory_keys.read_chunk_without_vector(item) for place, item in rows_of_chunks.items()},
+            chunks={
+                place: memory_keys.read_chunk_without_vector(item) for place, item in _found(chunks, found).items()
+            },
         )
 
 
