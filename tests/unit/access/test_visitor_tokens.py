@@ -1,4 +1,4 @@
-"""Visitors' tokens: signed, short-lived, renewed silently, and still good after a rotation of the secret."""
+"""Visitors' tokens: signature, expiry, renewal, and rotation of the secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reconciler: what it finds between index and tables, which job repairs it, and what it leaves alone."""
+"""The reconciler: its findings, the jobs that repair them, and what it leaves unchanged."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def calls_until_a_new_entry() -> int:
 
 
 def test_what_is_being_built_is_its_builders(world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry between whose writing and its row's somebody looks has no row: what would remove it finds the lease."""
+    """An entry compared before its row is written counts as an orphan, but its removal is stopped by the lease."""
     monkeypatch.setattr("fencepost.documents.domain.documents.SETTLES", timedelta())
     seen = list[FOUND]()
 

@@ -1,4 +1,4 @@
-"""A thousand operations by chance, with faults at any call, then one run of the reconciler: all agrees exactly."""
+"""A thousand random operations with random faults, then one run of the reconciler: index and tables agree."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Life:
             del entries[one]
 
     def orphan(self) -> None:
-        """Let entries come into the index that nobody wrote: copies, and of parents that there never were."""
+        """Add orphans to the index: copies of entries, and entries of unknown parents."""
         entries = self.world.index.entries
         self.orphans += 1
         if entries and self.rng.random() < 0.7:
@@ -116,7 +116,7 @@ class Life:
             list(self.world.reconciler.run())
 
     def calm(self) -> None:
-        """Let no call fail any more, and what was under way come to its end, by the schedule. Not all is well then."""
+        """Stop all faults and let pending work end, by the schedule. Disagreements remain."""
         self.world.faults.rate = 0
         self.world.faults.due.clear()
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Runs of the reconciler: round all organisations, on from wherever the last one ended, and within their limits."""
+"""Runs of the reconciler: all organisations in turn, each run from where the last one ended and within its limits."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ _ALPHABETIC = re.compile("[\u00c0-\u10ff\u13a0-\u1fff\u20d0-\u20ff\u2c60-\u2cff\
 _RUN = re.compile(f"{_ALPHABETIC.pattern}[\\x00-\\x7f{_ALPHABETIC.pattern[1:]}*+")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+")
 _INITIAL = re.compile("[\u1100-\u1112]")
-_STRAY_FINAL = re.compile("([가-힣])([\u1100-\u1112])(?![\u1161-\u1175])")
+_LOOSE_FINAL = re.compile("([가-힣])([\u1100-\u1112])(?![\u1161-\u1175])")
 # Index of the final consonant for each initial one, in the order of U+1100…; three of them cannot be final.
 _FINALS = (1, 2, 4, 7, 0, 8, 16, 17, 0, 19, 20, 21, 22, 0, 23, 24, 25, 26, 27)
 _SYLLABLES_PER_VOWEL = 28
@@ -165,7 +165,7 @@ def fold(text: str) -> str:
         if _ALPHABETIC.search(text):
             text = _RUN.sub(_to_latin, text)
         if _INITIAL.search(text):
-            text = _STRAY_FINAL.sub(_close_syllable, unicodedata.normalize("NFC", text))
+            text = _LOOSE_FINAL.sub(_close_syllable, unicodedata.normalize("NFC", text))
     return text.casefold().replace("l", "i")
 
 

@@ -113,7 +113,7 @@ class Table:
 
     def delete(self, key: Key, *, condition: Condition | None = None) -> Refused | None:
         """Delete a row, if there is one."""
-        answer = self._conditional("delete_item", self._keyed(key, condition))
+        answer = self._conditional("delete_item", self._by_key(key, condition))
         return answer if isinstance(answer, Refused) else None
 
     def query(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Iterator[Item]:
@@ -136,7 +136,7 @@ class Table:
 
         Requests of 100 keys are sent, eight at a time.
         """
-        requests = [{self.name: _wanted(some, projection)} for some in batched(keys, READ_AT_ONCE, strict=False)]
+        requests = [{self.name: _keys_request(some, projection)} for some in batched(keys, READ_AT_ONCE, strict=False)]
         workers = min(len(requests), _CONCURRENT_READS)
         answers = _concurrently(lambda wanted: read_batch(self._calls, wanted), requests, workers)
         return [item for answer in answers for item in answer[self.name]]
@@ -148,7 +148,7 @@ class Table:
             rows = conversations.batch_get_across({conversations: [row, summary], directory: [membership]})
             rows[directory]
         """
-        found = read_batch(self._calls, {table.name: _wanted(some, ()) for table, some in keys.items()})
+        found = read_batch(self._calls, {table.name: _keys_request(some, ()) for table, some in keys.items()})
         return {table: found[table.name] for table in keys}
 
     def batch_write(self, *, puts: Iterable[Item] = (), deletes: Iterable[Key] = (), concurrency: int = 1) -> None:
@@ -179,11 +179,11 @@ class Table:
 
     def delete_write(self, key: Key, *, condition: Condition | None = None) -> Write:
         """Return a write that deletes a row in a transaction."""
-        return Write("Delete", self._keyed(key, condition))
+        return Write("Delete", self._by_key(key, condition))
 
     def check_write(self, key: Key, condition: Condition) -> Write:
         """Return a check of a condition in a transaction, which writes nothing."""
-        return Write("ConditionCheck", self._keyed(key, condition))
+        return Write("ConditionCheck", self._by_key(key, condition))
 
     def transact(self, writes: Mapping[str, Write]) -> Cancelled | None:
         """Write at most 100 distinct rows of any tables, all or none. Conflicts with other transactions are returned.
@@ -222,13 +222,13 @@ class Table:
             return Refused(cast("Item", error.response.get("Item", {})))
 
     def _put(self, item: Item, condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Item": item} | _required(condition)
+        return {"TableName": self.name, "Item": item} | _write_fields(condition)
 
-    def _keyed(self, key: Key, condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Key": key} | _required(condition)
+    def _by_key(self, key: Key, condition: Condition | None) -> dict[str, Any]:
+        return {"TableName": self.name, "Key": key} | _write_fields(condition)
 
     def _update(self, key: Key, actions: Sequence[Action], condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Key": key} | _required(condition, actions)
+        return {"TableName": self.name, "Key": key} | _write_fields(condition, actions)
 
     def _pages(self, key: Condition, projection: Sequence[Selected], options: QueryOptions) -> Iterator[Page]:
         request = {
@@ -241,9 +241,9 @@ class Table:
         }
         start = options.get("start")
         while True:
-            asked = {**request, "ExclusiveStartKey": start}
+            parameters = {**request, "ExclusiveStartKey": start}
             answer = self._calls.send(
-                "query", self.name, {name: value for name, value in asked.items() if value is not None}
+                "query", self.name, {name: value for name, value in parameters.items() if value is not None}
             )
             start = answer.get("LastEvaluatedKey")
             yield Page(answer["Items"], start)
@@ -251,13 +251,13 @@ class Table:
                 return
 
 
-def _required(condition: Condition | None, actions: Sequence[Action] = ()) -> dict[str, Any]:
+def _write_fields(condition: Condition | None, actions: Sequence[Action] = ()) -> dict[str, Any]:
     """Return the expressions of a write, with the option that returns the row of a failed condition."""
     returned = {} if condition is None else {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     return expression_fields(condition=condition, actions=actions) | returned
 
 
-def _wanted(keys: Sequence[Key], projection: Sequence[Selected]) -> dict[str, Any]:
+def _keys_request(keys: Sequence[Key], projection: Sequence[Selected]) -> dict[str, Any]:
     return {"Keys": [*keys], "ConsistentRead": True} | expression_fields(projection=projection)
 
 
