@@ -14,7 +14,7 @@ from tests.fakes.corpus import operator
 ORGS = ("acme", "mid", "zeta")
 
 
-class RollConformance:
+class RegistryConformance:
     """The tests. A subclass provides `subject`, which lists `ORGS`, and `broken`."""
 
     def test_organisations_are_listed_by_id(self, subject: OrganisationRegistry) -> None:
@@ -35,9 +35,9 @@ class RollConformance:
     @pytest.mark.parametrize(
         "call",
         [
-            lambda roll: roll.page(after=None, limit=1),
-            lambda roll: roll.last_done(),
-            lambda roll: roll.done("acme"),
+            lambda registry: registry.page(after=None, limit=1),
+            lambda registry: registry.last_done(),
+            lambda registry: registry.done("acme"),
         ],
     )
     def test_an_unreachable_roll_raises_one_error(

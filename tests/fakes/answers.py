@@ -58,8 +58,8 @@ class FakeKeys:
     def derive(self, purpose: str) -> bytes:
         return self._derived(self.signing_secrets[0], purpose)
 
-    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
-        self.ring_reads.append(anew)
+    def ring(self, purpose: str, *, refresh: bool = False) -> tuple[bytes, ...]:
+        self.ring_reads.append(refresh)
         return tuple(self._derived(secret, purpose) for secret in self.signing_secrets)
 
     def _derived(self, secret: bytes, purpose: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The roll of organisations and the progress of comparisons in plain memory, and faults by chance."""
+"""The registry of organisations and the progress of comparisons in plain memory, and faults by chance."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class RandomFaults(PortFaults):
             yield
 
 
-class FakeRoll:
-    """Implements `OrganisationRoll`."""
+class FakeRegistry:
+    """Implements `OrganisationRegistry`."""
 
     def __init__(self, faults: PortFaults, orgs: tuple[str, ...] = ORGS) -> None:
         self.faults, self.orgs, self.last = faults, orgs, ""
 
     def page(self, *, after: str | None, limit: int) -> Page[str]:
-        with self.faults.call("roll"):
+        with self.faults.call("registry"):
             rest = [org for org in sorted(self.orgs) if org > (after or "")]
             return Page(tuple(rest[:limit]), rest[limit - 1] if len(rest) > limit else None)
 

@@ -1,4 +1,4 @@
-"""The roll of organisations, remembered conversations and the progress of comparisons, on the emulated DynamoDB."""
+"""The registry of organisations, remembered conversations and the progress of comparisons, on the emulated DynamoDB."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def own(emulator: Emulator) -> ConversationTables:
 
 def test_every_organisation_is_on_the_roll_once_whichever_of_its_rows_came_first(own: ConversationTables) -> None:
     admin = DynamoDbDirectoryAdmin(own.directory, lambda: own.client)
-    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
-    assert roll.page(after=None, limit=9).items == ()
+    registry = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
+    assert registry.page(after=None, limit=9).items == ()
     for _ in range(2):
         admin.put_organisation(operator("zeta"), Organisation(id="zeta"))
         admin.put_site(operator("acme"), Site(org="acme", id="docs", key="acme-docs"))
         admin.put_site(operator("mid"), Site(org="mid", id="docs", key="mid-docs"))
-    first = roll.page(after=None, limit=2)
+    first = registry.page(after=None, limit=2)
     assert (first.items, first.next_key) == (("acme", "mid"), "mid")
-    assert roll.page(after="mid", limit=2).items == ("zeta",)
-    assert roll.page(after="beta", limit=1).items == ("mid",), "one that is not listed has its place all the same"
-    assert roll.page(after="zeta", limit=2).items == ()
+    assert registry.page(after="mid", limit=2).items == ("zeta",)
+    assert registry.page(after="beta", limit=1).items == ("mid",), "one that is not listed has its place all the same"
+    assert registry.page(after="zeta", limit=2).items == ()
 
 
 def test_progress_is_not_listed_among_documents(emulator: Emulator) -> None:
@@ -49,9 +49,9 @@ def test_progress_is_not_listed_among_documents(emulator: Emulator) -> None:
 
 
 def test_whose_turn_it_was_lists_no_organisation(own: ConversationTables) -> None:
-    roll = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
-    roll.done("acme")
-    assert roll.page(after=None, limit=9).items == ()
+    registry = DynamoDbOrganisationRegistry(own.directory, lambda: own.client)
+    registry.done("acme")
+    assert registry.page(after=None, limit=9).items == ()
 
 
 def test_a_conversation_is_listed_from_the_moment_on_when_work_on_its_memory_begins(own: ConversationTables) -> None:

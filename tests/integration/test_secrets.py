@@ -52,10 +52,10 @@ def test_the_ring_holds_the_secret_before_the_last_rotation(emulated: Emulator) 
     assert keys.ring("tokens") == (first,)
     manager.put_secret_value(SecretId=name, SecretString="second")
     assert keys.ring("tokens") == (first,), "copies are kept"
-    second, previous = keys.ring("tokens", anew=True)
+    second, previous = keys.ring("tokens", refresh=True)
     assert previous == first != second == keys.derive("tokens")
     manager.put_secret_value(SecretId=name, SecretString="third")
-    assert keys.ring("tokens", anew=True) == (keys.derive("tokens"), second)
+    assert keys.ring("tokens", refresh=True) == (keys.derive("tokens"), second)
 
 
 def test_an_absent_secret_has_no_ring(emulated: Emulator) -> None:

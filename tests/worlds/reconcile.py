@@ -36,7 +36,7 @@ from tests.fakes.index import FakeEmbedder
 from tests.fakes.memories import FakeMessageHits, conversation, message
 from tests.fakes.memory import FakeJobs
 from tests.fakes.parts import FakeParts
-from tests.fakes.reconcile import FakeReconcileStore, FakeRoll, RandomFaults
+from tests.fakes.reconcile import FakeReconcileStore, FakeRegistry, RandomFaults
 from tests.worlds.corpus import CorpusWorld
 from tests.worlds.corpus_samples import document
 from tests.worlds.remember import Counted, paragraphs
@@ -66,7 +66,7 @@ class ReconcileWorld:
         self.conversations = FakeConversations(self.shelf, Counted(self.faults, "conversations"))
         self.work = FakeJobs(lambda scope, one: self.shelf.conversations.get(owned(scope, one)))
         self.work.faults = Counted(self.faults, "jobs")
-        self.roll, self.progress = FakeRoll(self.faults), FakeReconcileStore(self.faults)
+        self.registry, self.progress = FakeRegistry(self.faults), FakeReconcileStore(self.faults)
 
     # What works.
 
@@ -76,7 +76,7 @@ class ReconcileWorld:
 
     @property
     def reconciler(self) -> Reconciler:
-        sides = DiffSources(
+        sources = DiffSources(
             index=self.index,
             corpus=self.documents.store,
             conversations=self.conversations,
@@ -86,7 +86,9 @@ class ReconcileWorld:
             model=self.model,
             clock=self.clock,
         )
-        return Reconciler(registry=self.roll, store=self.progress, sources=sides, queue=self.queue, clock=self.clock)
+        return Reconciler(
+            registry=self.registry, store=self.progress, sources=sources, queue=self.queue, clock=self.clock
+        )
 
     @property
     def repair(self) -> DocumentRepair:
@@ -111,12 +113,12 @@ class ReconcileWorld:
     def perform(self, job: Job) -> None:
         """Run a job once."""
         scope = authorize(Operator(job.org), Action.ADMINISTER, Resource(job.org, job.owner))
-        strays = OrphanRemoval(self.documents.versions.rows, self.conversations, self.clock)
+        orphans = OrphanRemoval(self.documents.versions.rows, self.conversations, self.clock)
         handlers: dict[Purpose, JobHandler] = {
             Purpose.INGEST: self.documents.ingest.run,
             Purpose.REMOVE_DOCUMENT: self.documents.removal.run,
             Purpose.REPAIR: self.repair.run,
-            Purpose.REMOVE_STRAYS: strays.run,
+            Purpose.REMOVE_STRAYS: orphans.run,
             Purpose.REMEMBER: self.remember.run,
         }
         handlers[job.purpose](scope, job)

@@ -20,7 +20,7 @@ def told(world: ReconcileWorld, org: str = "acme") -> ReconcileWorld:
     return world
 
 
-def stray(world: ReconcileWorld, parent: str, owner: str = "") -> str:
+def orphan(world: ReconcileWorld, parent: str, owner: str = "") -> str:
     """Put an entry into the index that no row knows."""
     name = f"x{len(world.index.entries):05d}"
     world.index.entries[name] = unknown(world, parent, owner)
@@ -36,9 +36,9 @@ def unknown(world: ReconcileWorld, parent: str, owner: str = "") -> IndexEntry:
         kind="message" if owner else "document",
         parent=parent,
         version=1,
-        text="stray",
+        text="orphan",
         model=world.model,
-        vector=vector_of("stray"),
+        vector=vector_of("orphan"),
     )
 
 
@@ -49,7 +49,7 @@ def first_of(world: ReconcileWorld, parent: str) -> str:
 
 def spoil(world: ReconcileWorld) -> None:
     """Let something be wrong in each step of a comparison."""
-    stray(world, "gone", "v1")
+    orphan(world, "gone", "v1")
     del world.index.entries[first_of(world, "d1")]
     del world.index.entries[first_of(world, "c1")]
 

@@ -9,13 +9,13 @@ from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from local.emulator import Emulator
-from tests.conformance.reconciling import ORGS, ReconcileConformance, RollConformance
+from tests.conformance.reconciling import ORGS, ReconcileConformance, RegistryConformance
 from tests.fakes.corpus import operator
 from tests.integration.conversation_tables import ConversationTables, open_conversation_tables
 from tests.integration.corpus_tables import CorpusTable, open_corpus_table
 
 
-class TestDynamoDbRoll(RollConformance):
+class TestDynamoDbRegistry(RegistryConformance):
     @pytest.fixture
     def tables(self, emulator: Emulator) -> ConversationTables:
         return open_conversation_tables(emulator.endpoint_url)

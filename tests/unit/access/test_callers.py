@@ -1,4 +1,4 @@
-"""From headers to a caller: whose token, which organisation, and what the store says of it now."""
+"""The caller of a request: its token, its organisation, and its current membership."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def request(**headers: str) -> Request:
 
 
 class Members:
-    """Implements `MemberTokens`: one user, whatever the token."""
+    """Implements `MemberTokens` with the same user for each token."""
 
     def __init__(self, default_org: str | None) -> None:
         self._default_org = default_org

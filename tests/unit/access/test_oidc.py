@@ -1,4 +1,4 @@
-"""Members' tokens: what the OpenID provider signed for us, and nothing else."""
+"""Members' tokens: only those that the OpenID provider signed for the audience are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visitors' tokens: signed, short-lived, renewed silently, and still good after a rotation of the secret."""
+"""Visitors' tokens: signature, expiry, renewal, and rotation of the secret."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_a_token_of_an_instance_that_saw_the_rotation_first_is_accepted() -> Non
     class Cached(FakeKeys):
         """Holds the old secret until it is told to read past its cache."""
 
-        def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
-            return ahead.ring(purpose) if anew else behind.ring(purpose)
+        def ring(self, purpose: str, *, refresh: bool = False) -> tuple[bytes, ...]:
+            return ahead.ring(purpose) if refresh else behind.ring(purpose)
 
     assert tokens(Cached()).read(tokens(ahead).issue(VISITOR, NOON).token, NOON) == VISITOR
 

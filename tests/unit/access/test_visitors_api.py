@@ -1,4 +1,4 @@
-"""`POST /v1/visitors`: a token for a page of the site, and the same visitor for the old token."""
+"""`POST /v1/visitors`: new tokens, and renewal for the same visitor."""
 
 from __future__ import annotations
 

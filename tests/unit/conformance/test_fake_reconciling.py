@@ -1,21 +1,21 @@
-"""`FakeRoll` and `FakeReconcileStore` against the conformance tests of their ports."""
+"""`FakeRegistry` and `FakeReconcileStore` against the conformance tests of their ports."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.conformance.reconciling import ORGS, ReconcileConformance, RollConformance
+from tests.conformance.reconciling import ORGS, ReconcileConformance, RegistryConformance
 from tests.fakes.corpus import PortFaults
-from tests.fakes.reconcile import FakeReconcileStore, FakeRoll
+from tests.fakes.reconcile import FakeReconcileStore, FakeRegistry
 
 
-class TestFakeRoll(RollConformance):
+class TestFakeRegistry(RegistryConformance):
     @pytest.fixture
-    def subject(self) -> FakeRoll:
-        return FakeRoll(PortFaults(), ORGS)
+    def subject(self) -> FakeRegistry:
+        return FakeRegistry(PortFaults(), ORGS)
 
     @pytest.fixture
-    def broken(self, subject: FakeRoll) -> FakeRoll:
+    def broken(self, subject: FakeRegistry) -> FakeRegistry:
         subject.faults.at(0, "before")
         return subject
 

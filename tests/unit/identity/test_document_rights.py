@@ -1,4 +1,4 @@
-"""Who may read which documents of an organisation: every kind of rights against every kind of caller."""
+"""Access to documents of an organisation: each kind of audience for each kind of caller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READABLE = {
     "ben": (Acl(audience=Audience.USERS, users=("ben",)), "docs"),
     "nobody": (Acl(audience=Audience.USERS), "docs"),
 }
-"""Documents by whom they are for, and the site that each belongs to."""
+"""Documents by audience, with the site of each."""
 PUBLIC = {"on docs", "on all sites"}
 MEMBERS = PUBLIC | {"members", "every role"}
 

@@ -1,4 +1,4 @@
-"""Random people, organisations, grants, revocations, turns and jobs: no prompt holds what its caller may not read."""
+"""Random users, grants, revocations, turns and jobs: prompts contain only data that the caller may read."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_no_prompt_holds_what_its_caller_may_not_read() -> None:
 
 
 def test_the_watch_sees_what_it_is_there_for() -> None:
-    """Words of somebody else in one's own conversation, as a store without scopes would mix them, are noticed."""
+    """Content of another owner in a conversation, as a store without scopes would return it, is detected."""
     town, ann, ben = WatchedTown(), ("ann", "acme"), ("ben", "acme")
     town.grant(ann)
     town.grant(ben)

@@ -1,4 +1,4 @@
-"""Every port method that touches somebody's data asks for a `Scope` first, and nobody but `authorize` makes one."""
+"""Every port method that reads or writes an owner's data takes a `Scope` first, and only `authorize` creates scopes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_scope_comes_first(port: str, method: str, function: Any) -> None:
 
 
 def test_the_ports_of_somebodys_data_are_known() -> None:
-    """A port that is new here is one whose methods were not looked at."""
+    """A port that is missing here has not been reviewed."""
     assert {name for name, _ in protocols()} - NOBODYS == {
         "ArchiveStore",
         "AttachmentStore",

@@ -1,4 +1,4 @@
-"""Copies of settings: young, newest first, and bounded in number."""
+"""`SecondsCache`: age, versions and number of entries."""
 
 from __future__ import annotations
 

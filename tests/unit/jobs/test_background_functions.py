@@ -1,4 +1,4 @@
-"""The functions behind stream and queue, each in a process of its own, with the sample events."""
+"""The relay, jobs and schedule functions, each in a separate process, with the sample events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions behind the stream and the queue: each record alone, and only failed ones come again."""
+"""Batches of stream and queue: records are processed one by one, and only failed ones are delivered again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schedule: what is due is queued once, and what is lost on the way is due again."""
+"""Due documents are queued once, and are due again if their job is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs are authorised when they run, bound to what they were made for, and bear being brought again."""
+"""Jobs are authorised when they run, are dropped if their target changed, and may be delivered again."""
 
 from __future__ import annotations
 

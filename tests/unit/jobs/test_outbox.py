@@ -1,4 +1,4 @@
-"""Which work follows from a record of the stream."""
+"""The jobs that records of the stream ask for."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_other_rows_ask_for_nothing(sort: str) -> None:
 
 
 def removed(sort: str, by: str | None = "dynamodb.amazonaws.com") -> dict[str, Any]:
-    """Return the record of a row that is gone: by the table's TTL, unless somebody else is named."""
+    """Return the record of a deletion, by the table's TTL unless another principal is given."""
     key = aws_keys.key(keys.owner(scope()), sort)
     old = key | {"conversation_id": {"S": "c#1"}, "expires_at": {"N": str(int(NOW.timestamp()))}}
     identity = {"userIdentity": {"type": "Service", "principalId": by}} if by else {}

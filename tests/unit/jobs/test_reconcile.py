@@ -1,4 +1,4 @@
-"""The reconciler: what it finds between index and tables, which job repairs it, and what it leaves alone."""
+"""The reconciler: its findings, the jobs that repair them, and what it leaves unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost.queue.domain import OPERATOR, Purpose
 from tests.fakes.answers import Fault
 from tests.fakes.conversations import owned
 from tests.worlds.reconcile import ReconcileWorld, owner_scope
-from tests.worlds.reconcile_scenes import TEXT, findings, first_of, stray, told
+from tests.worlds.reconcile_scenes import TEXT, findings, first_of, orphan, told
 
 FOUND = Counter[Finding]
 
@@ -51,7 +51,7 @@ def expect(world: ReconcileWorld, found: dict[Finding, int], *jobs: tuple[str, P
 def test_an_entry_whose_parent_is_gone_or_another_owners_is_removed(
     world: ReconcileWorld, parent: str, owner: str
 ) -> None:
-    stray(world, parent, owner)
+    orphan(world, parent, owner)
     expect(world, {Finding.VECTOR_WITHOUT_ROW: 1}, (parent, STRAYS))
 
 
@@ -59,7 +59,7 @@ def test_an_entry_whose_parent_is_gone_or_another_owners_is_removed(
 def test_an_entry_that_no_row_knows_is_removed(
     world: ReconcileWorld, parent: str, owner: str, job: tuple[str, Purpose]
 ) -> None:
-    stray(world, parent, owner)
+    orphan(world, parent, owner)
     expect(world, {Finding.VECTOR_WITHOUT_ROW: 1}, job)
 
 
@@ -139,7 +139,7 @@ def calls_until_a_new_entry() -> int:
 
 
 def test_what_is_being_built_is_its_builders(world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry between whose writing and its row's somebody looks has no row: what would remove it finds the lease."""
+    """An entry compared before its row is written counts as an orphan, but its removal is stopped by the lease."""
     monkeypatch.setattr("fencepost.documents.domain.documents.SETTLES", timedelta())
     seen = list[FOUND]()
 
@@ -172,7 +172,7 @@ def test_what_changed_a_moment_ago_is_left_for_the_next_time(world: ReconcileWor
 
 def test_an_entry_of_what_changed_a_moment_ago_is_left_as_well(world: ReconcileWorld) -> None:
     for parent, owner in (("d1", ""), ("c1", "v1")):
-        stray(world, parent, owner)
+        orphan(world, parent, owner)
     world.say("and beta", "beta too")
     world.documents.queue_again(state=DocumentState.READY)
     assert not findings(world)
@@ -198,7 +198,7 @@ def test_another_organisations_entries_are_never_touched(world: ReconcileWorld) 
     others = {name: entry for name, entry in world.index.entries.items() if entry.org == "other"}
     for name in [name for name, entry in world.index.entries.items() if entry.org == "acme"]:
         del world.index.entries[name]
-    stray(world, "gone", "v1")
+    orphan(world, "gone", "v1")
     world.found()
     assert {job.org for job in world.queue.jobs} == {"acme"}
     world.settle()
@@ -213,7 +213,7 @@ def test_another_organisations_entries_are_never_touched(world: ReconcileWorld) 
 @pytest.mark.parametrize("call", range(0, 30, 2))
 def test_a_repair_that_ends_anywhere_is_finished_by_the_next(world: ReconcileWorld, call: int, fault: Fault) -> None:
     del world.index.entries[first_of(world, "d1")]
-    stray(world, "d1")
+    orphan(world, "d1")
     world.change_model("another/16")
     world.reconcile()
     world.faults.at(call, fault)

@@ -1,4 +1,4 @@
-"""A thousand operations by chance, with faults at any call, then one run of the reconciler: all agrees exactly."""
+"""A thousand random operations with random faults, then one run of the reconciler: index and tables agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Life:
     """What happens to a deployment, by chance."""
 
     seed: int
-    strays: int = 0
+    orphans: int = 0
     world: ReconcileWorld = field(init=False)
     rng: Random = field(init=False)
 
@@ -40,7 +40,7 @@ class Life:
     def step(self) -> None:
         """Let something happen."""
         often = {self.deliver: 10, self.write: 4, self.say: 6, self.wait: 3, self.reconcile: 1, self.queue_due: 1}
-        rarely = {self.rename: 2, self.remove: 1, self.erase: 1, self.hide: 1, self.lose: 1, self.stray: 2}
+        rarely = {self.rename: 2, self.remove: 1, self.erase: 1, self.hide: 1, self.lose: 1, self.orphan: 2}
         chances: dict[Callable[[], None], float] = {**often, **rarely, self.age: 1, self.change_model: 0.1}
         (happens,) = self.rng.choices(list(chances), list(chances.values()))
         happens()
@@ -84,14 +84,14 @@ class Life:
         for one in self.rng.sample(sorted(entries), min(len(entries), 3)):
             del entries[one]
 
-    def stray(self) -> None:
-        """Let entries come into the index that nobody wrote: copies, and of parents that there never were."""
+    def orphan(self) -> None:
+        """Add orphans to the index: copies of entries, and entries of unknown parents."""
         entries = self.world.index.entries
-        self.strays += 1
+        self.orphans += 1
         if entries and self.rng.random() < 0.7:
-            entries[f"x{self.strays:05d}"] = entries[self.rng.choice(sorted(entries))]
+            entries[f"x{self.orphans:05d}"] = entries[self.rng.choice(sorted(entries))]
         else:
-            entries[f"x{self.strays:05d}"] = self._unknown()
+            entries[f"x{self.orphans:05d}"] = self._unknown()
 
     def age(self) -> None:
         """Let an entry become one of another version, or of another model."""
@@ -116,14 +116,14 @@ class Life:
             list(self.world.reconciler.run())
 
     def calm(self) -> None:
-        """Let no call fail any more, and what was under way come to its end, by the schedule. Not all is well then."""
+        """Stop all faults and let pending work end, by the schedule. Disagreements remain."""
         self.world.faults.rate = 0
         self.world.faults.due.clear()
         for _ in range(2):
             self.world.clock.advance(STUCK_AFTER.total_seconds())
             self.world.queue_due()
             self.world.settle()
-        for happens in (self.lose, self.lose, self.lose, self.stray, self.age):
+        for happens in (self.lose, self.lose, self.lose, self.orphan, self.age):
             happens()
 
     def _state(self, org: str, name: str) -> DocumentState | None:
@@ -136,7 +136,7 @@ class Life:
     def _unknown(self) -> IndexEntry:
         owner, org = self.rng.choice(("", "v1", "v9")), self.rng.choice(ORGS)
         parent = self.rng.choice(("d1", "c1", "gone"))
-        return replace(unknown(self.world, parent, owner), org=org, chunk=f"{self.strays}#0")
+        return replace(unknown(self.world, parent, owner), org=org, chunk=f"{self.orphans}#0")
 
 
 @pytest.mark.parametrize("seed", range(examples(9)))

@@ -1,4 +1,4 @@
-"""Runs of the reconciler: round all organisations, on from wherever the last one ended, and within their limits."""
+"""Runs of the reconciler: all organisations in turn, each run from where the last one ended and within its limits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fencepost.jobs.service import reconciler as reconciling
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import BatchEvent, ReconcileEvent
 from tests.fakes.answers import Fault
-from tests.fakes.reconcile import FakeRoll
+from tests.fakes.reconcile import FakeRegistry
 from tests.worlds.jobs import FakeEvents
 from tests.worlds.reconcile import ReconcileWorld
-from tests.worlds.reconcile_scenes import TEXT, spoil, stray, told
+from tests.worlds.reconcile_scenes import TEXT, orphan, spoil, told
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_run_goes_on_where_the_last_one_was_and_not_from_the_beginning(
     world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconciling, "READS", 1)
-    world.roll.orgs = ("acme",)
+    world.registry.orgs = ("acme",)
     steps = [world.reconcile()[-1].then for _ in range(3)]
     assert [progress and progress.step for progress in steps] == ["documents", "conversations", None]
     assert world.progress.kept["acme"] == DiffProgress()
@@ -61,12 +61,12 @@ def test_a_run_goes_on_where_the_last_one_was_and_not_from_the_beginning(
 def test_organisations_take_turns_and_one_that_fails_holds_up_no_other(
     world: ReconcileWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.roll = FakeRoll(world.faults, ("acme", "broken", "other"))
+    world.registry = FakeRegistry(world.faults, ("acme", "broken", "other"))
     turns = list[str]()
 
     class Picky(comparing.IndexDiff):
-        def __init__(self, sides: comparing.DiffSources, scope: Scope) -> None:
-            super().__init__(sides, scope)
+        def __init__(self, sources: comparing.DiffSources, scope: Scope) -> None:
+            super().__init__(sources, scope)
             turns.append(scope.org)
             if scope.org == "broken":
                 raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
@@ -93,7 +93,7 @@ def test_a_run_reads_no_more_than_it_may(world: ReconcileWorld, monkeypatch: pyt
         looked = world.reconcile()
         runs.append(sum((Counter(world.faults.calls) - before)[name] for name in reads))
         assert runs[-1] == sum(each.reads for each in looked)
-        if looked[-1].then is None and world.roll.last == "acme":
+        if looked[-1].then is None and world.registry.last == "acme":
             break
     most_of_a_page = 2 + 2 * comparing.CONVERSATIONS
     assert len(runs) > 10
@@ -144,7 +144,7 @@ def test_a_run_is_one_event_with_counts_alone(world: ReconcileWorld) -> None:
 
 
 def test_a_run_that_fails_reports_what_it_found_until_then(world: ReconcileWorld) -> None:
-    stray(world, "gone")
+    orphan(world, "gone")
     world.faults.at(10, "before")
     log = FakeEvents()
     with pytest.raises(ScheduleFailed) as raised:

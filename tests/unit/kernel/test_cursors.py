@@ -1,4 +1,4 @@
-"""Cursors: a position comes back as it was, and nothing else is one."""
+"""Cursors: positions are read back, and all other texts are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UUIDv7: RFC 9562's own example, order in time, and what chance is asked for."""
+"""UUIDv7: the example of RFC 9562, order by time, and the random bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language that a script tells."""
+"""The language that a text's script implies."""
 
 from __future__ import annotations
 

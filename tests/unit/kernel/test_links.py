@@ -1,4 +1,4 @@
-"""Addresses and titles out of documents: only web addresses, nothing that Markdown acts on."""
+"""Addresses and titles from documents: only web addresses, and no active Markdown."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ class Vault:
         self.values = values
         self.read_anew: list[str] = []
 
-    def read(self, name: str, anew: bool) -> str:
-        if anew:
+    def read(self, name: str, refresh: bool) -> str:
+        if refresh:
             self.read_anew.append(name)
         if name not in self.values:
             raise SecretUnavailable
@@ -109,12 +109,12 @@ def test_a_ring_holds_the_current_key_and_the_one_before_it() -> None:
     current, previous = keys.ring("tokens")
     assert current == keys.derive("tokens") == SecretKeys("signing", read=vault.read).derive("tokens")
     assert previous == SecretKeys("signing", read=earlier.read).derive("tokens")
-    keys.ring("tokens", anew=True)
+    keys.ring("tokens", refresh=True)
     assert vault.read_anew == earlier.read_anew == ["signing"]
 
 
 def test_a_secret_that_was_never_rotated_has_a_ring_of_one() -> None:
-    keys = SecretKeys("signing", read=Vault(signing="only").read, read_previous=lambda name, anew: "")
+    keys = SecretKeys("signing", read=Vault(signing="only").read, read_previous=lambda name, refresh: "")
     assert keys.ring("tokens") == (keys.derive("tokens"),)
 
 

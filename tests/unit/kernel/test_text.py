@@ -1,4 +1,4 @@
-"""Normalising and folding: what is kept, what goes, and that no string can break them."""
+"""Normalisation and folding: which characters are kept and removed, for any string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of events is closed: no field of any of them can hold what somebody said, or who they are."""
+"""The table of events is closed: no field of any event can hold user content or identities."""
 
 from __future__ import annotations
 

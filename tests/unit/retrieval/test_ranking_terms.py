@@ -31,7 +31,7 @@ ENDINGS = _ENDINGS.split()
 words = st.builds(
     "".join,
     st.tuples(st.text("abcdefghilmnoprstuy", min_size=1, max_size=6), st.sampled_from(["", *ENDINGS])),
-)
+).filter(lambda word: word != "ies")  # SQLite alone leaves "ie" of it, Porter's paper "i".
 names = st.text(max_size=100)
 
 

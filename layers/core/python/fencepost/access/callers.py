@@ -1,4 +1,4 @@
-"""Who makes a request: from the `Authorization` and `X-Org-Id` headers to a caller that rules can decide on."""
+"""Read the caller of a request from its `Authorization` and `X-Org-Id` headers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 
 type Principal = Visitor | Member
-"""Whom a token names, in the organisation that the request chose. A member's membership is not read yet: until then
-everything is denied."""
+"""The verified user of a token in the organisation of the request. A member's membership is not read yet, so any action
+would be denied."""
 
 MAX_TOKEN_CHARACTERS = 8_192
-"""The gateway takes 10,240 bytes for all of a request's headers (docs.aws.amazon.com, "Amazon API Gateway quotas")."""
+"""Below the gateway's limit of 10,240 bytes for all headers (docs.aws.amazon.com, "Amazon API Gateway quotas")."""
 
-# RFC 6750, section 2.1; the scheme's letters may be of either case (RFC 9110, section 11.1).
+# RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1).
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)
-# RFC 7515, section 3.1: header, payload and signature. An empty signature is not ours to accept.
+# RFC 7515, section 3.1: header, payload and signature. Unsigned tokens are not accepted.
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Reads tokens, and memberships as they are now."""
+    """Verifies tokens and reads current memberships."""
 
     visitors: VisitorTokens
     members: MemberTokens
@@ -36,32 +36,38 @@ class Callers:
     clock: Clock
 
     def principal(self, request: Request) -> Principal:
-        """Verify the token and choose the organisation. No store is asked.
+        """Verify the token and determine the organisation, without reading any store.
 
         Raises:
             FencepostError: `token_missing`, `token_invalid`, `token_expired`, `organisation_missing`, or
-                `identity_unavailable` when the keys of members' tokens cannot be had.
-            Denied: the organisation is none, or not the visitor's own.
+                `identity_unavailable` if the keys of members' tokens cannot be read.
+            Denied: the organisation's id is malformed, or not that of the visitor's token.
         """
         token = bearer_token(request)
         if token is None:
             raise FencepostError(ErrorCode.TOKEN_MISSING)
         chosen = request.headers.get("x-org-id", "").strip()
-        return self._visitor(token, chosen) if self.visitors.is_visitors(token) else self._member(token, chosen)
+        if not self.visitors.is_visitors(token):
+            return self._member(token, chosen)
+        visitor = self.visitors.read(token, self.clock())
+        if chosen and chosen != visitor.org:
+            raise Denied("organisation_mismatch")
+        return visitor
 
     def caller(self, principal: Principal, *, leaving: bool = False) -> Caller:
-        """Read what the principal is at this moment: a member's membership, and whether a visitor's site still serves.
+        """Read a member's membership, or check that a visitor's site is open, and return the caller.
 
-        Whoever is no member is denied here, before anything of the organisation is read: nothing in how they are
-        answered, not even which pages are served, depends on there being such an organisation.
+        Users who are not members are denied here, before any other data of the organisation is read. So no response,
+        not even its CORS headers, tells them whether the organisation exists.
 
         Args:
-            principal: of the token.
-            leaving: a closed site will do, to take away or to erase what was said there.
+            principal: user of the token.
+            leaving: accept closed sites, for requests that export or erase data.
 
         Raises:
-            Denied: the member is none of this organisation, or suspended.
-            FencepostError: `token_invalid` when the visitor's site is gone or closed; `conversations_unavailable`.
+            Denied: the user is not a member of the organisation, or suspended.
+            FencepostError: `token_invalid` if the visitor's site does not exist or is closed;
+                `conversations_unavailable`.
         """
         if isinstance(principal, Member):
             member = replace(principal, membership=self.directory.membership(principal.org, principal.user))
@@ -72,19 +78,13 @@ class Callers:
         return principal
 
     def renewed(self, request: Request) -> Visitor | None:
-        """Return the visitor whose token came along to be renewed; None where none came.
+        """Return the visitor of a token that is to be renewed; None if the request has no token.
 
         Raises:
-            FencepostError: `token_invalid`, or `token_expired` when it ended too long ago.
+            FencepostError: `token_invalid`, or `token_expired` if the token expired too long ago.
         """
         token = bearer_token(request)
         return None if token is None else self.visitors.read(token, self.clock(), renewing=True)
-
-    def _visitor(self, token: str, chosen: str) -> Visitor:
-        visitor = self.visitors.read(token, self.clock())
-        if chosen and chosen != visitor.org:
-            raise Denied("organisation_mismatch")
-        return visitor
 
     def _member(self, token: str, chosen: str) -> Member:
         subject = self.members.read(token, self.clock())
@@ -97,10 +97,10 @@ class Callers:
 
 
 def bearer_token(request: Request) -> str | None:
-    """Return the token of the `Authorization` header; None where there is no such header, or one of another scheme.
+    """Return the token of the `Authorization` header; None if there is no such header, or its scheme is another one.
 
     Raises:
-        FencepostError: `token_invalid`; what stands there is no JSON Web Token in its compact form.
+        FencepostError: `token_invalid`; the value is not a JSON Web Token in compact form.
     """
     header = request.headers.get("authorization", "").strip()
     if not header.lower().startswith("bearer"):
@@ -112,6 +112,6 @@ def bearer_token(request: Request) -> str | None:
 
 
 def site_of(call: Call) -> str:
-    """Return the id of a visitor's site, without which their jobs could not be authorised; empty for members."""
+    """Return the id of a visitor's site, which authorises their jobs; empty for members."""
     caller = call.require_caller()
     return caller.site if isinstance(caller, Visitor) else ""

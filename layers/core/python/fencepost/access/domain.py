@@ -1,7 +1,7 @@
-"""A cache whose entries belong to somebody. What lies under another's key is never handed out, and is reported.
+"""A cache bound to scopes. Entries of other organisations are never returned, and each such attempt is reported.
 
-Keys hold the organisation and, where a piece is a conversation's, that conversation and the version of the permission
-under which it was read: a revocation raises the version, and so leaves everything behind that was cached before it.
+Keys contain the organisation. Keys of a conversation's data also contain the conversation and the permission version
+that the data was read under: a revocation raises that version, so entries from before it are never found again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fencepost.identity.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """Where a piece lies. A piece of the whole organisation names no conversation and depends on no permission."""
+    """Key of an entry. Data of a whole organisation has neither conversation nor permission version."""
 
     org: str
     conversation: str | None = None
@@ -25,11 +25,11 @@ class CacheKey:
 
     @classmethod
     def of(cls, scope: Scope, conversation_id: str) -> CacheKey:
-        """Return the key of a conversation's piece."""
+        """Return the key of a conversation's data, under the scope's permission version."""
         return cls(scope.org, conversation_id, scope.permission_version)
 
     def is_within(self, scope: Scope) -> bool:
-        """Tell whether the scope may have what lies here."""
+        """Tell whether the scope may read an entry under this key."""
         return self.org == scope.org and self.permission_version in (None, scope.permission_version)
 
 
@@ -41,11 +41,11 @@ class _Entry[Value]:
 
 
 class ScopedCache[Value]:
-    """Keeps the entries that were put last. Safe in threads.
+    """Cache of the most recently stored entries. Safe in threads.
 
     Args:
-        most: how many entries are kept.
-        report: is told of the scope that asked where a key, or the entry under it, is not its own.
+        most: number of entries that are kept.
+        report: called with the scope of an access whose key, or the entry under it, belongs to another scope.
     """
 
     def __init__(self, most: int, report: Callable[[Scope], None]) -> None:
@@ -55,7 +55,7 @@ class ScopedCache[Value]:
         self._lock = Lock()
 
     def get(self, scope: Scope, key: CacheKey, now: datetime) -> Value | None:
-        """Return what lies under the key; None where there is nothing, where it has ended, or where it is foreign."""
+        """Return the value under a key; None if it is absent, expired, or of another scope."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None and now >= entry.until:
@@ -67,7 +67,7 @@ class ScopedCache[Value]:
         return entry.value if entry else None
 
     def put(self, scope: Scope, key: CacheKey, value: Value, until: datetime) -> None:
-        """Keep a value until a moment; not at all under a key that is not the scope's."""
+        """Store a value until a moment. A key of another scope stores nothing."""
         if not key.is_within(scope):
             self._report(scope)
             return

@@ -12,7 +12,7 @@ from fencepost.identity.domain.scope import Visitor
 
 @dataclass(frozen=True, slots=True)
 class VisitorToken:
-    """A signed token of a visitor, and when it ends."""
+    """A signed token of a visitor, and its expiry."""
 
     token: str
     visitor: Visitor
@@ -21,25 +21,25 @@ class VisitorToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenSubject:
-    """Whom a member's token names: its subject, and the organisation that it chooses by default."""
+    """The user of a member's token, and the default organisation that it names."""
 
     user: str
     default_org: str | None
 
 
 class VisitorTokens(Protocol):
-    """Signs visitors' tokens and reads them."""
+    """Signs and verifies visitors' tokens."""
 
     def issue(self, visitor: Visitor, now: datetime) -> VisitorToken:
-        """Sign a token."""
+        """Sign a token for a visitor."""
         ...
 
     def is_visitors(self, token: str) -> bool:
-        """Tell whether a token says of itself that it is a visitor's. Nothing of it is verified."""
+        """Tell whether a token's header says that it is a visitor's. Nothing is verified."""
         ...
 
     def read(self, token: str, now: datetime, *, renewing: bool = False) -> Visitor:
-        """Verify a token; for a renewal one that has ended will do, within bounds.
+        """Verify a token and return its visitor. With `renewing`, recently expired tokens are accepted.
 
         Raises:
             FencepostError: `token_invalid` or `token_expired`.
@@ -51,16 +51,16 @@ class MemberTokens(Protocol):
     """Verifies tokens of the OpenID provider."""
 
     def read(self, token: str, now: datetime) -> TokenSubject:
-        """Verify a token.
+        """Verify a token and return its subject.
 
         Raises:
-            FencepostError: `token_invalid`, `token_expired`, or `identity_unavailable` when the keys cannot be had.
+            FencepostError: `token_invalid`, `token_expired`, or `identity_unavailable` if the keys cannot be read.
         """
         ...
 
 
 class KeySetFetcher(Protocol):
-    """Reads the OpenID provider's keys over the network."""
+    """Fetches the OpenID provider's keys."""
 
     def fetch(self) -> Mapping[str, Any]:
         """Return the JSON Web Key Set (RFC 7517).

@@ -1,4 +1,4 @@
-"""Decisions on who may reach what, each of them reported."""
+"""Authorise callers with an event for each decision, and issue visitor tokens."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from fencepost.observability.service import pseudonyms, subject_of
 
 @dataclass(frozen=True, slots=True)
 class Authorizer:
-    """`authorize`, with an event for each decision.
+    """Authorises actions as `authorize` does, and emits an event for each decision.
 
     Attributes:
-        at: the moment at which this one decides.
+        at: when the decisions are made (`AuthorizationEvent.at`).
     """
 
     keys: Keys
@@ -42,10 +42,10 @@ class Authorizer:
     at: Literal["request", "turn", "job"] = "request"
 
     def __call__(self, caller: Caller, action: Action, resource: Resource) -> Scope:
-        """Decide, from the caller's current membership.
+        """Authorise an action by the caller's current membership.
 
         Raises:
-            Denied: a `not_found` that says nothing of the reason. The event does.
+            Denied: sent as `not_found`; only the event has the reason.
         """
         try:
             scope = authorize(caller, action, resource)
@@ -56,11 +56,11 @@ class Authorizer:
         return scope
 
     def refused(self, reason: DenialReason, caller: Caller | None = None) -> None:
-        """Report somebody who was turned away with the organisation that they chose, before they asked for anything.
+        """Report a caller who was denied the organisation of the request, before any action was authorised.
 
         Args:
-            reason: it is never told to them.
-            caller: who it was; None where not even the organisation could be one.
+            reason: never sent to the client.
+            caller: the caller; None if the organisation's id is malformed.
         """
         self.events.emit(
             AuthorizationEvent(
@@ -90,7 +90,7 @@ class Authorizer:
         try:
             return subject_of(pseudonyms(self.keys), resource, caller.owner)
         except FencepostError:
-            # A decision stands, and is reported, even where nobody can be named.
+            # Without the signing secret there are no pseudonyms; the decision is reported without a subject.
             return None
 
 
@@ -105,7 +105,7 @@ _ID_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class VisitorService:
-    """Gives out tokens, and new ones for old."""
+    """Issues and renews visitor tokens."""
 
     tokens: VisitorTokens
     clock: Clock
@@ -114,11 +114,11 @@ class VisitorService:
         """Sign a token for a visitor of a site.
 
         Args:
-            site: where the visitor is.
-            renewed: whom the old token named; None makes somebody new, with 128 random bits.
+            site: the visitor's site.
+            renewed: visitor of the old token; None creates a new visitor with an id of 128 random bits.
 
         Raises:
-            FencepostError: `token_invalid`; the old token was another site's.
+            FencepostError: `token_invalid`; the old token was issued for another site.
         """
         visitor = renewed or Visitor(site.org, site.id, secrets.token_hex(_ID_BYTES))
         if (visitor.org, visitor.site) != (site.org, site.id):

@@ -1,7 +1,7 @@
-"""IAM as the second wall (docs/adr/0010): clients whose credentials reach one organisation's rows and objects alone.
+"""Clients with credentials for one organisation's rows and objects only (docs/adr/0010).
 
-The function's own role may not touch conversations at all. It assumes the tenant role with the organisation as a
-session tag, and that role's policy lets a session reach `org#<org>#…` in the tables and `<org>/…` in the bucket.
+The function's own role has no access to conversations. It assumes the tenant role with the organisation as a session
+tag, and that role's policy allows `org#<org>#…` in the tables and `<org>/…` in the bucket.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
 ORGANISATION_TAG = "org"
-"""The session tag that the tenant role's policy names as `${aws:PrincipalTag/org}`."""
+"""Session tag that the tenant role's policy refers to as `${aws:PrincipalTag/org}`."""
 SESSION_SECONDS = 3_600
-"""The most that AWS allows a role that another role assumes (role chaining)."""
+"""Longest session of a role that another role assumes (role chaining)."""
 RENEW_BEFORE = timedelta(minutes=15)
-"""A presigned link ends with the credentials that signed it: those in use have at least this long to live."""
+"""Remaining lifetime at which a session is renewed. Presigned links expire with the credentials that signed them."""
 
-_MOST_SESSIONS = 32  # Each keeps clients of its own; a warm instance rarely serves more organisations in an hour.
+_MOST_SESSIONS = 32  # Each has its own clients; a warm instance rarely serves more organisations in an hour.
 _SESSION_NAME_CHARACTERS = 64
 
 
@@ -62,7 +62,7 @@ def sts_client() -> STSClient:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a store reaches the tables and the bucket: what makes or returns the clients, at their first use."""
+    """Factories of the clients that a store uses; each is called at the first use."""
 
     dynamodb: ClientFactory = dynamodb.dynamodb_client
     s3: Callable[[], S3Client] = s3.blob_client
@@ -70,7 +70,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class _Tenant:
-    """One organisation's session, and the clients that were made of it."""
+    """An organisation's session, and the clients made from it, by factory."""
 
     org: str
     session: Session
@@ -78,12 +78,12 @@ class _Tenant:
 
 
 class TenantSessions:
-    """Sessions of the tenant role, kept until shortly before they end. Safe in threads.
+    """Cache of sessions of the tenant role, until shortly before they expire. Safe in threads.
 
     Args:
-        role: its ARN.
-        events: where each session and each fault is reported.
-        clock: tells when a session ends.
+        role: ARN of the tenant role.
+        events: where sessions and failures are reported.
+        clock: current time, for the expiry of sessions.
         sts: makes or returns the client of the Security Token Service, at the first use.
     """
 
@@ -93,18 +93,18 @@ class TenantSessions:
         self._clock = clock
         self._sts = sts
         self._tenants = ScopedCache[_Tenant](_MOST_SESSIONS, lambda _: events.emit(IsolationEvent(finding="cache_key")))
-        # One turn asks for several clients at once, and one session is enough for all of them.
+        # A turn requests several clients at once, which share one session.
         self._lock = Lock()
 
     def client[Client](self, scope: Scope, make: Callable[[Session], Client]) -> Client:
-        """Return the scope's client of one kind.
+        """Return a client with credentials of the scope's organisation.
 
         Args:
-            scope: whose organisation the client is for.
-            make: makes a client of a session; each is called once for a session.
+            scope: names the organisation.
+            make: makes the client from a session; called once for each session.
 
         Raises:
-            FencepostError: `conversations_unavailable`; the role cannot be assumed.
+            FencepostError: `conversations_unavailable`; the role could not be assumed.
         """
         with self._lock:
             tenant = self._tenant(scope)
@@ -143,14 +143,14 @@ def tenanted[Store](make: Callable[[Access], Store], sessions: TenantSessions | 
     """Return a store whose every method runs with the credentials of its scope's organisation.
 
     Args:
-        make: makes the store. Each of its methods takes a `Scope` first, and it keeps nothing from call to call.
-        sessions: None where no tenant role is configured: the function's own role then reaches all rows.
+        make: makes the store. Each of its methods must take a `Scope` first, and keep no state between calls.
+        sessions: None without a tenant role, when the function's own role reaches all rows.
     """
     return make(Access()) if sessions is None else cast("Store", _Tenanted(make, sessions))
 
 
 class _Tenanted[Store]:
-    """Stands in for a store, and makes one of the scope's own clients for each call."""
+    """Proxy that makes the store for each call, with clients of the scope's organisation."""
 
     def __init__(self, make: Callable[[Access], Store], sessions: TenantSessions) -> None:
         self._make = make
@@ -158,16 +158,13 @@ class _Tenanted[Store]:
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         def call(scope: Scope, *arguments: Any, **named: Any) -> Any:
-            store = self._make(self._access(scope))
-            return getattr(store, method)(scope, *arguments, **named)
+            access = Access(
+                dynamodb=lambda: self._sessions.client(scope, dynamodb.connect),
+                s3=lambda: self._sessions.client(scope, s3.connect),
+            )
+            return getattr(self._make(access), method)(scope, *arguments, **named)
 
         return call
-
-    def _access(self, scope: Scope) -> Access:
-        return Access(
-            dynamodb=lambda: self._sessions.client(scope, dynamodb.connect),
-            s3=lambda: self._sessions.client(scope, s3.connect),
-        )
 
 
 def _session(sts: STSClient, role: str, org: str) -> Session:

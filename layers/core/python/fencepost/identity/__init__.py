@@ -1,13 +1,13 @@
-"""Who is asking and what they may reach: scopes, callers, members, organisations and sites.
+"""Callers, permissions, organisations and sites.
 
-`domain/scope.py` holds the promise: `Scope(org, owner)` can only be made by `authorize()`, from the caller's current
-membership, and every key in `rows.py` begins with the scope's organisation.
+Promise (`domain/scope.py`): only `authorize()` creates a `Scope`, from the caller's current membership, and every key
+in `rows.py` begins with the scope's organisation.
 
-    domain/        scopes, audiences, sites, origins, scoped caches
-    ports.py       the directory of organisations, sites and members
-    service.py     which site a caller chats on
-    rows.py        partitions and keys of the tables
+    domain/        callers, scopes, grants on documents; organisations, sites, origins
+    ports.py       the directory of organisations, sites and memberships
+    service.py     the site that a caller chats on
+    rows.py        overview of the tables; row models and keys of the directory
     dynamodb/      the directory
 
-Tests: `tests/unit/identity`, `tests/integration`.
+Tests: `tests/unit/identity`, `tests/integration/test_directory.py`.
 """

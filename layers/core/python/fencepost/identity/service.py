@@ -1,4 +1,4 @@
-"""Which site a caller chats on, and what holds there."""
+"""Find the site that a caller chats on, with its settings."""
 
 from __future__ import annotations
 
@@ -12,64 +12,67 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 
 @dataclass(frozen=True, slots=True)
 class SiteService:
-    """Finds sites, and fills in what they leave to the deployment.
+    """Finds sites, and fills in settings that they leave to the deployment.
 
     Attributes:
-        defaults: what holds where a site sets nothing, and on no site at all.
+        defaults: settings of the deployment, for what a site does not set and for callers without a site.
     """
 
     directory: Directory
     defaults: Site
 
     def site_for(self, caller: Caller, key: str | None = None) -> Site:
-        """Return the site of a turn: a visitor's own; for a member the named one, or the organisation's default.
+        """Return the site of a turn: a visitor's own, or for members that of `key` or the organisation's default.
 
-        An organisation without a default site has the deployment's settings, under a site whose id is empty.
+        Without a default site it is the deployment's settings, as a site with an empty id.
 
         Raises:
-            FencepostError: `site_unknown`; the site is absent, closed, or another organisation's. A default site that
-                is closed is no leave to go on without its caps.
+            FencepostError: `site_unknown`; the site does not exist, is closed, or is another organisation's. This
+                includes a closed default site, whose caps must not be bypassed.
         """
         if isinstance(caller, Visitor):
-            return self._own(self.directory.site(caller.org, caller.site), caller.org, key)
+            return self._require(self.directory.site(caller.org, caller.site), caller.org, key)
         if key is not None:
-            return self._own(self.directory.site_by_key(key), caller.org, key)
+            return self._require(self.directory.site_by_key(key), caller.org, key)
         return self.serving(caller.org, self.organisation(caller.org).default_site)
 
     def usual(self, caller: Caller) -> Site:
-        """Return the site that a caller is on without naming one, a closed one too: to see and to remove."""
+        """Return the site of a caller who names none, open or closed, for reading and removing data."""
         site_id = caller.site if isinstance(caller, Visitor) else self.organisation(caller.org).default_site
         return self.of_conversation(caller.org, site_id)
 
     def serving(self, org: str, site_id: str) -> Site:
-        """Return a site by its id, to answer there; the deployment's settings where the id is empty.
+        """Return an open site by its id, or the deployment's settings for an empty id.
 
         Raises:
-            FencepostError: `site_unknown`; the site is absent or closed.
+            FencepostError: `site_unknown`; the site does not exist or is closed.
         """
-        return self._own(self.directory.site(org, site_id), org, None) if site_id else replace(self.defaults, org=org)
+        return (
+            self._require(self.directory.site(org, site_id), org, None) if site_id else replace(self.defaults, org=org)
+        )
 
     def origins_for(self, caller: Caller) -> frozenset[Origin]:
-        """Return the pages that a caller may come from: those of a visitor's site, and for a member of all their sites.
+        """Return the origins that a caller's requests may have.
 
-        Which of these a member's request is about stands in its body, or in the conversation that it names.
+        They are those of a visitor's site, or of all sites of a member's organisation: a member's site is known only
+        from the body of the request, or from the conversation that it names.
         """
         if isinstance(caller, Visitor):
-            # Whether a closed site's pages may still ask for something is for the route to say.
+            # Routes decide whether a closed site still serves a request.
             return frozenset(self.usual(caller).origins)
         return self.directory.origins(caller.org)
 
     def of_conversation(self, org: str, site_id: str) -> Site:
-        """Return the site that a conversation began on, for work in the background; the defaults where it is gone."""
+        """Return the site of a conversation, open or closed; the deployment's settings if it does not exist."""
         site = self.directory.site(org, site_id) if site_id else None
-        return self._filled(site) if site else replace(self.defaults, org=org)
+        return self._with_defaults(site) if site else replace(self.defaults, org=org)
 
     def knows(self, org: str, site_id: str) -> bool:
-        """Tell whether an organisation has a site, be it closed. Outside all sites is a place as well."""
+        """Tell whether an organisation has a site, open or closed. An empty id, for no site, is known too."""
         return not site_id or self.directory.site(org, site_id) is not None
 
     def public(self, key: str) -> Site:
-        """Return the site with a public key, for somebody who has no token yet.
+        """Return the open site with a public key, for a visitor without a token.
 
         Raises:
             FencepostError: `site_unknown`.
@@ -77,27 +80,27 @@ class SiteService:
         site = self.directory.site_by_key(key)
         if site is None or not site.active:
             raise FencepostError(ErrorCode.SITE_UNKNOWN)
-        return self._filled(site)
+        return self._with_defaults(site)
 
     def renewing(self, visitor: Visitor, key: str) -> Site:
-        """Return the site with a public key, for a visitor of it a closed one too: they may have yet to erase.
+        """Return the site with a public key. Its own visitors get it closed, too, since they may still erase data.
 
         Raises:
             FencepostError: `site_unknown`.
         """
         site = self.directory.site(visitor.org, visitor.site)
-        return self._filled(site) if site and site.key == key else self.public(key)
+        return self._with_defaults(site) if site and site.key == key else self.public(key)
 
     def organisation(self, org: str) -> Organisation:
-        """Return an organisation's settings; the usual ones where it has none."""
+        """Return an organisation's settings, or defaults if none are stored."""
         return self.directory.organisation(org) or Organisation(id=org)
 
-    def _own(self, site: Site | None, org: str, key: str | None) -> Site:
+    def _require(self, site: Site | None, org: str, key: str | None) -> Site:
         if site is None or not site.active or site.org != org or key not in (None, site.key):
             raise FencepostError(ErrorCode.SITE_UNKNOWN)
-        return self._filled(site)
+        return self._with_defaults(site)
 
-    def _filled(self, site: Site) -> Site:
+    def _with_defaults(self, site: Site) -> Site:
         return replace(
             site,
             model=site.model or self.defaults.model,

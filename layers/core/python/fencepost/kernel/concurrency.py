@@ -1,4 +1,4 @@
-"""Calls that wait for the network, made at the same time. Services and adapters both use it; it knows neither."""
+"""Run blocking calls concurrently, in threads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def run_concurrently[A, B, C](
     first: Callable[[], A], second: Callable[[], B], third: Callable[[], C], /
 ) -> tuple[A, B, C]: ...
 def run_concurrently(first: Callable[[], Any], /, *others: Callable[[], Any]) -> tuple[Any, ...]:
-    """Call all of them at once and return their results in this order, when the last one has ended.
+    """Run calls concurrently and return their results in the order of the arguments.
 
-    The first runs in the caller's own thread, each other in one of its own: a shared pool could be full of calls that
-    wait for it.
+    The first call runs in the caller's thread, each other call in a new thread. A shared pool could deadlock, with all
+    of its threads waiting for calls that are still queued.
 
     Raises:
-        BaseException: of the calls that failed, the first one's. All others have ended by then.
+        BaseException: the exception of the first failed call in the order of the arguments, after all calls have ended.
     """
     with ThreadPoolExecutor(len(others)) as pool:
         running = [pool.submit(call) for call in others]
@@ -29,7 +29,7 @@ def run_concurrently(first: Callable[[], Any], /, *others: Callable[[], Any]) ->
 
 
 def start_concurrently[T](call: Callable[[], T], /) -> Future[T]:
-    """Make a call in a thread of its own and return at once. Nobody has to wait for its end."""
+    """Start a call in a new thread and return its future, which may be discarded."""
     pool = ThreadPoolExecutor(1)
     try:
         return pool.submit(call)

@@ -1,6 +1,10 @@
-"""Every way in which Fencepost refuses or fails, by its machine code.
+"""Error codes, and the exceptions that carry them.
 
-The sentence and the HTTP status of each code stand in one table, `fencepost.http.errors`.
+    FencepostError              a request or job fails with an `ErrorCode`
+    └── Denied                  (`fencepost.identity.domain.scope`) sent as `not_found`
+    DocumentsUnreachable        a remote file cannot be fetched
+
+Message and HTTP status of each code are in one table, `fencepost.http.errors`.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from typing import Literal
 
 
 class ErrorCode(StrEnum):
-    """The `code` of an error body. A code never changes its meaning once released."""
+    """The `code` of an error response. A released code never changes its meaning."""
 
     # The request cannot be read.
     BODY_TOO_LARGE = "body_too_large"
@@ -23,7 +27,7 @@ class ErrorCode(StrEnum):
     REQUEST_REFUSED = "request_refused"
     QUERY_INVALID = "query_invalid"
     CURSOR_INVALID = "cursor_invalid"
-    # Who asks.
+    # The caller.
     TOKEN_MISSING = "token_missing"  # noqa: S105 - a code, no password
     TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code, no password
     TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a code, no password
@@ -104,7 +108,7 @@ class ErrorCode(StrEnum):
     DAILY_SPEND_EXHAUSTED = "daily_spend_exhausted"
     LEDGER_UNAVAILABLE = "ledger_unavailable"
     THROTTLED = "throttled"
-    # What an answer needs.
+    # Inputs of an answer.
     DOCUMENTS_UNAVAILABLE = "documents_unavailable"
     MISCONFIGURED = "misconfigured"
     PROMPT_TOO_LARGE = "prompt_too_large"
@@ -116,18 +120,16 @@ class ErrorCode(StrEnum):
     PROVIDER_TRUNCATED = "provider_truncated"
     PROVIDER_REJECTED = "provider_rejected"
     PROVIDER_FAILED = "provider_failed"
-    # Ours.
+    # Unexpected exceptions.
     INTERNAL_ERROR = "internal_error"
 
 
 class FencepostError(Exception):
-    """A request that ends without an answer.
-
-    It carries a code and nothing of the request: no input, no address, no text of the provider.
+    """A failure with an error code. It contains nothing of the request: no input, no address, no provider message.
 
     Args:
-        code: what happened.
-        retry_after: whole seconds after which a retry makes sense, where that is known.
+        code: the error code.
+        retry_after: whole seconds after which a retry may succeed; None if unknown.
     """
 
     def __init__(self, code: ErrorCode, *, retry_after: int | None = None) -> None:
@@ -156,7 +158,7 @@ type UnreachableReason = Literal[
 
 
 class DocumentsUnreachable(Exception):
-    """The site's file cannot be had. `reason` is one of a few fixed words and goes into events."""
+    """A remote file cannot be fetched. `reason` is logged."""
 
     def __init__(self, reason: UnreachableReason) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Ids that sort by the time when they were made, and that nobody guesses."""
+"""Ids that sort by creation time and cannot be guessed, and quoting of ids in keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 RANDOM_BITS: Final = 74
-"""What RFC 9562, section 5.7, leaves to chance: `rand_a` and `rand_b`."""
+"""Number of random bits in a UUIDv7: `rand_a` and `rand_b` of RFC 9562, section 5.7."""
 
 _VERSION, _VARIANT = 0x7, 0b10
 _RAND_B_BITS = 62
@@ -18,8 +18,8 @@ def uuid7(now: datetime, random_bits: int) -> str:
     """Return a UUIDv7 (RFC 9562, section 5.7) in its canonical form.
 
     Args:
-        now: aware; the milliseconds since 1970 become the first 48 bits.
-        random_bits: `RANDOM_BITS` bits drawn from the system.
+        now: aware; its milliseconds since 1970 become the first 48 bits.
+        random_bits: `RANDOM_BITS` bits from a cryptographic generator.
 
     Raises:
         ValueError: the time or the random bits are out of bounds.
@@ -32,5 +32,5 @@ def uuid7(now: datetime, random_bits: int) -> str:
 
 
 def quoted(part: str) -> str:
-    """Quote what separates the parts of a key, and all else that is not plain."""
+    """Percent-encode a part of a key, including separators such as `#` and `/`."""
     return quote(part, safe="")

@@ -1,4 +1,4 @@
-"""Values of the domain as JSON Lines: one JSON object a line, in UTF-8, as archives and bundles hold them."""
+"""Dataclasses as JSON Lines in UTF-8, the format of archives and bundles."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 class UnreadableLine(ValueError):
-    """A line is not the JSON of such a value. The text says nothing of it."""
+    """A line does not hold the expected dataclass. The message does not quote the line."""
 
 
 def to_line(value: DataclassInstance) -> bytes:
-    """Return a dataclass as one line, with its end. The same value makes the same bytes, always."""
+    """Return a dataclass as a line, with its line end. Equal values give equal bytes."""
     content: bytes = _adapter(type(value)).dump_json(value, exclude_none=True)
     return content + b"\n"
 
 
 def from_line[T: DataclassInstance](kind: type[T], line: bytes) -> T:
-    """Read a dataclass.
+    """Return the dataclass of a line.
 
     Raises:
-        UnreadableLine: it is none of that kind.
+        UnreadableLine: the line does not hold a dataclass of this kind.
     """
     try:
         value: T = _adapter(kind).validate_json(line)
     except ValidationError:
-        # Pydantic's message quotes the input: it goes no further.
+        # Pydantic's message quotes the input, so it is dropped.
         raise UnreadableLine from None
     return value
 

@@ -1,4 +1,4 @@
-"""Addresses and titles taken from documents: written by strangers, shown to visitors."""
+"""Sanitise addresses and titles from documents, which third parties write and visitors see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ADDRESS_CHARACTERS = 2_048
 MAX_TITLE_CHARACTERS = 120
 
 _NOWHERE = "https://nowhere.invalid/"
-"""Nothing is resolved against it: an absolute address needs no base."""
+"""Base of absolute addresses, which need none."""
 _PLAIN = re.compile(r"https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#]*)?")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_SUFFIX = re.compile(r"(/index)?\.mdx?$|/index\.html$")
@@ -19,37 +19,37 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()]*\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _TAG = re.compile(r"(?<!\w)</?[A-Za-z][^<>]*>|<!--[^<>]*-->")
 _ANCHOR = re.compile(r"\{#[\w-]+\}\s*$")
-# What opens a link, a tag or a code span in Markdown becomes a character that only looks like it.
+# Characters that begin a link, a tag or a code span in Markdown, with similar characters to replace them.
 _INERT = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'", "\\": "/", "|": "¦"})
 
 
 def is_plain_address(text: str) -> bool:
-    """Tell whether a text is an http(s) address without user, query and fragment."""
+    """Tell whether a text is an http(s) URL without user, query and fragment."""
     try:
         return bool(_PLAIN.fullmatch(text)) and urlsplit(text).port != 0
     except ValueError:
-        # The port is too large, or what stands in brackets is no IPv6 address.
+        # The port is too large, or the brackets do not contain an IPv6 address.
         return False
 
 
 def site_base(site_url: str) -> str:
-    """Return the folder that a site's pages stand under, with a trailing slash: `https://a.example/docs/`."""
+    """Return the URL of the folder that contains a site's pages, such as `https://a.example/docs/`."""
     parts = urlsplit(site_url)
     path = parts.path.rpartition("/")[0] if parts.path.endswith(".txt") else parts.path.rstrip("/")
     return urlunsplit((parts.scheme, parts.netloc, f"{path}/", "", ""))
 
 
 def web_address(target: str, base: str) -> str | None:
-    """Resolve an address against the site.
+    """Resolve a link of a document against its site.
 
-    A path from the root that lies outside the site's own folder is taken to lack it, as generators leave it out.
+    An absolute path outside the site's folder is taken as relative to the folder, which generators often omit.
 
     Args:
-        target: as it stood in the document, Markdown escapes included.
-        base: made by `site_base`.
+        target: link target as in the document, with Markdown escapes.
+        base: the result of `site_base`.
 
     Returns:
-        An absolute http(s) address, percent-encoded so that it is inert in Markdown and HTML; None for anything else.
+        An absolute http(s) URL, percent-encoded to be safe in Markdown and HTML; None for any other target.
     """
     target = _ESCAPED.sub(r"\1", target.strip().strip("<>\"'`"))
     if not target or len(target) > MAX_ADDRESS_CHARACTERS or not target.isprintable() or " " in target:
@@ -66,23 +66,23 @@ def web_address(target: str, base: str) -> str | None:
 
 
 def is_web_address(url: str) -> bool:
-    """Whether `url` is what `web_address` returns: absolute, http(s), inert."""
+    """Tell whether a URL is one that `web_address` returns: absolute, http(s), safe in Markdown and HTML."""
     return bool(url) and safe_url(url) == url
 
 
 def safe_url(url: str) -> str:
-    """Return an absolute http(s) address as `web_address` does; empty for whatever is none."""
+    """Return an absolute http(s) URL as `web_address` does; empty for any other text."""
     return (web_address(url, _NOWHERE) or "") if url.startswith(("http://", "https://")) else ""
 
 
 def page_address(url: str) -> str:
-    """Return the address of the page that readers see, not of its Markdown source, without a fragment."""
+    """Return the URL of the rendered page of a Markdown source, without fragment."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc, _MARKDOWN_SUFFIX.sub("", parts.path), parts.query, ""))
 
 
 def plain_text(markdown: str) -> str:
-    """Return a heading's words: one line, no markup, no invisible characters, nothing that Markdown would act on."""
+    """Return a heading as one line of plain text, without markup or invisible characters, safe in Markdown."""
     text = _ANCHOR.sub("", markdown[: 4 * MAX_TITLE_CHARACTERS])
     text = _LINK.sub(r"\1", _IMAGE.sub("", text)).replace("`", "").replace("**", "")
     text = html.unescape(_TAG.sub("", text)).translate(_INERT)

@@ -1,7 +1,7 @@
-"""Markdown by the line: just enough of CommonMark to cut a file without cutting a code block.
+"""Find headings and fenced code blocks in Markdown, line by line, so that files are never split inside a code block.
 
-A scanner of lines and not a parser: files of `llms-full.txt` join thousands of pages, MDX among them, and no character
-may be lost on the way. It runs in linear time whatever the input.
+This is a scanner, not a CommonMark parser: `llms-full.txt` files join thousands of pages, some of them MDX, and every
+character must be preserved. It runs in linear time for any input.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r"={3,}\s*$")
 _RULE = re.compile(r"(-{3,}|\*{3,}|_{3,}|={3,})\s*$")
-# Longer runs count as this long, so that looking for a missing end happens a bounded number of times.
+# Longer fences count as this long, which bounds the number of searches for a missing end.
 _LONGEST_FENCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLine:
-    """One line with its end.
+    """A line of a document.
 
     Attributes:
-        text: the line as it stands, line end included.
-        code: whether it belongs to a fenced code block, the fences included.
-        level: 1–6 for a heading, else 0.
-        heading: a heading's text in Markdown.
-        opens: whether it is the first line of a fenced code block.
+        text: the unchanged line, with its line end.
+        code: whether the line is part of a fenced code block, including its fences.
+        level: 1 to 6 for a heading, 0 otherwise.
+        heading: text of a heading, in Markdown.
+        opens: whether the line is the first of a fenced code block.
     """
 
     text: str
@@ -38,17 +38,17 @@ class MarkdownLine:
 
     @property
     def blank(self) -> bool:
-        """Whether nothing is to be seen on it."""
+        """Whether the line is empty or whitespace."""
         return not self.text or self.text.isspace()
 
     @property
     def rule(self) -> bool:
-        """Whether it is a thematic break, or an underline of the same shape."""
+        """Whether the line is a thematic break, or an underline that looks like one."""
         return not self.code and _RULE.match(self.text) is not None
 
 
 def scan(raw: str) -> list[MarkdownLine]:
-    """Return the lines of a document; their texts joined are the document again."""
+    """Return the lines of a document. Their joined texts equal the document."""
     texts = list(io.StringIO(raw, newline=""))
     lines: list[MarkdownLine] = []
     ends = _FenceEnds(texts)
@@ -67,28 +67,23 @@ def _plain_line(texts: list[str], index: int) -> MarkdownLine:
     text = texts[index]
     if match := _HEADING.match(text):
         return MarkdownLine(text, level=len(match[1]), heading=match[2].rstrip().rstrip("#").rstrip())
-    if _is_underlined(texts, index):
+    # A blank line before tells an underlined heading from a line between two separators.
+    starts_paragraph = not text.isspace() and (index == 0 or texts[index - 1].isspace())
+    if starts_paragraph and index + 1 < len(texts) and _UNDERLINE.match(texts[index + 1]):
         return MarkdownLine(text, level=1, heading=text.strip())
     return MarkdownLine(text)
 
 
-def _is_underlined(texts: list[str], index: int) -> bool:
-    """Whether a line is a paragraph of its own with an underline, and not what stands between two separators."""
-    if index + 1 == len(texts) or not _UNDERLINE.match(texts[index + 1]):
-        return False
-    return not texts[index].isspace() and (index == 0 or texts[index - 1].isspace())
-
-
 class _FenceEnds:
-    """Finds the end of fenced blocks. A fence that nothing closes is no fence, so one slip does not swallow a file."""
+    """Finds the ends of fenced blocks. A fence without an end is ignored, so it does not swallow the file."""
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
-        # The shortest fence of each kind that has no end further down; none that is as long has one either.
+        # Length of the shortest fence of each kind that has no end below; longer ones have none either.
         self._unclosed = {"`": _LONGEST_FENCE + 1, "~": _LONGEST_FENCE + 1}
 
     def of_block_at(self, start: int) -> int | None:
-        """Return the index of the last line of the fenced block that begins at `start`, or None where none begins."""
+        """Return the index of the last line of the fenced block that begins at `start`; None if none begins there."""
         match = _FENCE.match(self._texts[start])
         if not match:
             return None
@@ -96,11 +91,8 @@ class _FenceEnds:
         if length >= self._unclosed[kind]:
             return None
         for index in range(start + 1, len(self._texts)):
-            if _closes(self._texts[index].strip(), kind, length):
+            line = self._texts[index].strip()
+            if line.startswith(kind * length) and line == kind * len(line):
                 return index
         self._unclosed[kind] = length
         return None
-
-
-def _closes(stripped: str, kind: str, length: int) -> bool:
-    return stripped.startswith(kind * length) and stripped == kind * len(stripped)

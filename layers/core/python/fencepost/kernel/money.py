@@ -8,7 +8,7 @@ from typing import NewType
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """What the whole deployment may do in one UTC day: provider calls, and money."""
+    """Limits of one UTC day: number of provider calls, and money."""
 
     calls: int
     spend: MicroDollars
@@ -19,10 +19,10 @@ MicroDollars = NewType("MicroDollars", int)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one provider call, in the provider's own four classes.
+    """Tokens of provider calls, in the provider's four classes.
 
     Raises:
-        ValueError: a negative count. It would lower the bill.
+        ValueError: a count is negative, which would lower the bill.
     """
 
     input_tokens: int = 0

@@ -8,16 +8,16 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The current time, aware, in UTC."""
+    """Source of the current time."""
 
     def __call__(self) -> datetime:
-        """Return now."""
+        """Return the current time, aware, in UTC."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a conditional request sends back: `ETag` and `Last-Modified` as they came."""
+    """Validators of a conditional request: `ETag` and `Last-Modified` as the server sent them."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -25,7 +25,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A fetched file, decoded, with its validators, and the media type that it came as."""
+    """A fetched and decoded file, with its validators and media type."""
 
     text: str
     validators: Validators
@@ -33,37 +33,37 @@ class RawDocument:
 
 
 class DocumentFetcher(Protocol):
-    """Reads the site's `llms-full.txt` over the network."""
+    """Fetches remote files, such as a site's `llms-full.txt`."""
 
     def fetch(self, url: str, known: Validators) -> RawDocument | None:
-        """Return the file, or None when it has not changed since `known`.
+        """Return a file; None if it has not changed since `known`.
 
         Raises:
-            DocumentsUnreachable: it cannot be had, is too large, is no text, or its address is refused.
+            DocumentsUnreachable: the file cannot be fetched, is too large or not text, or its address is refused.
         """
         ...
 
 
 class Keys(Protocol):
-    """Secrets, cached for minutes, so that a rotated one is followed without a deployment."""
+    """Secrets and keys derived from them. Cached for minutes, so that rotations need no deployment."""
 
     def derive(self, purpose: str) -> bytes:
-        """Return 32 bytes derived from the signing secret for this purpose alone (HKDF-SHA256, RFC 5869).
+        """Return a key of 32 bytes for one purpose, derived from the signing secret (HKDF-SHA256, RFC 5869).
 
         Raises:
-            FencepostError: `misconfigured` when the secret cannot be read.
+            FencepostError: `misconfigured`; the secret cannot be read.
         """
         ...
 
-    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
-        """Return the keys of a purpose under the current signing secret and the one before it, the current one first.
+    def ring(self, purpose: str, *, refresh: bool = False) -> tuple[bytes, ...]:
+        """Return the keys of a purpose under the current and the previous signing secret, in this order.
 
         Args:
             purpose: as in `derive`.
-            anew: read past the cache: something was signed with a key that none of these is.
+            refresh: bypass the cache, after none of the keys fitted a signature.
 
         Raises:
-            FencepostError: `misconfigured` when a secret cannot be read.
+            FencepostError: `misconfigured`; a secret cannot be read.
         """
         ...
 
@@ -71,18 +71,18 @@ class Keys(Protocol):
         """Return the provider's API key.
 
         Raises:
-            FencepostError: `misconfigured` when there is none.
+            FencepostError: `misconfigured`; there is none.
         """
         ...
 
     def refresh_provider_key(self) -> None:
-        """Read the provider's key anew: the one in memory was refused.
+        """Read the provider's key past the cache, after the provider rejected the cached one.
 
         Raises:
-            FencepostError: `misconfigured` when it cannot be read.
+            FencepostError: `misconfigured`; it cannot be read.
         """
         ...
 
     def edge_secret(self) -> str | None:
-        """Return what CloudFront sends to prove itself, or None where no CloudFront stands in front."""
+        """Return the secret that CloudFront sends with each request; None without CloudFront."""
         ...

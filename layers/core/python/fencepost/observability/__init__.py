@@ -1,8 +1,8 @@
-"""Events, metrics, traces, audit and pseudonyms: what operators see, without anybody's words.
+"""Events, metrics, traces, audit and pseudonyms. None of them contains user content.
 
     domain/        the closed table of events, and the pseudonyms they use
-    ports.py       where events and audit records go
-    service/       the trace of one request; pseudonymous subjects
+    ports.py       outputs for events and audit records
+    service.py     the trace of a request; pseudonymous subjects
     powertools/    events as JSON log lines and CloudWatch metrics
     dynamodb.py    the audit trail
 

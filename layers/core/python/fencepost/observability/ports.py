@@ -1,4 +1,4 @@
-"""Where events and audit records go."""
+"""Outputs for events and audit records."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from fencepost.observability.domain.events import AuditRecord, Event
 
 
 class Events(Protocol):
-    """Where structured events go: logs and metrics."""
+    """Output for structured events: logs and metrics."""
 
     def emit(self, event: Event) -> None:
-        """Write the event. Never raises."""
+        """Write an event. Never raises."""
         ...
 
 
 class AuditTrail(Protocol):
-    """A short record of each admitted request, kept for seven days."""
+    """Store of a short record of each admitted request, kept for seven days."""
 
     def record(self, entry: AuditRecord) -> None:
-        """Store the entry. Never raises: an audit that fails is an event, not an error."""
+        """Store an entry. Never raises: a failure is reported as an event."""
         ...
 
 
 class RequestLog(Events, Protocol):
-    """Events, told apart by the request that they belong to."""
+    """Output for the events of one request after another."""
 
     def begin(self, request_id: str) -> None:
-        """Start a request."""
+        """Start a request; its id goes into all log lines until the next one."""
         ...
 
     def log_unexpected(self, error: BaseException) -> None:
-        """Report a fault of ours without its text."""
+        """Report an unexpected exception, without its text."""
         ...

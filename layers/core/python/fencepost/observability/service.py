@@ -1,4 +1,4 @@
-"""What one request did, gathered on its way: the substance of its `RequestEvent`."""
+"""Collect the data of a request's event, and name subjects by pseudonyms."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ _NOTHING = MicroDollars(0)
 
 @dataclass(slots=True)
 class Trace:
-    """A record that each stage writes to. It lives for one request and holds no word of it.
+    """Data of one request, written by its stages. It contains no user content.
 
     Attributes:
         stages: milliseconds spent in each stage that was reached.
-        usage: what the provider counted, where it was called and said so; of all calls together.
-        cost: what the calls add to the day's bill.
-        sources: ids of all that stood in the prompt.
-        cited: ids of what the answer cites.
-        counted: the address limits let the request pass.
-        recorded: its own store holds what became of it: no audit item needs to say so again.
-        route: the row of the table of routes that answers.
-        prompt_version: version of the standing rules, once a prompt was assembled.
-        fetched: what was read for the prompt.
-        degraded: something was left out that should have been there.
-        subject: whose data the request is about.
+        usage: tokens of all provider calls, as far as the provider reported them.
+        cost: micro-dollars that the calls add to the day's bill.
+        sources: ids of all sources in the prompt.
+        cited: ids of the sources that the answer cites.
+        counted: the address limits admitted the request.
+        recorded: another store records the outcome, so no audit record is needed.
+        route: row of the table of routes that answers.
+        prompt_version: version of the standing rules; None if no prompt was assembled.
+        fetched: counts of items that were read for the prompt.
+        degraded: an input of the prompt was unavailable and left out.
+        subject: pseudonyms of the data's owner.
     """
 
     stages: dict[Stage, float] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Trace:
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
-        """Time a stage, whether it succeeds or fails."""
+        """Measure the time of a stage, whether it succeeds or fails."""
         began = time.perf_counter()
         try:
             yield
@@ -82,21 +82,21 @@ class Trace:
     def identify(
         self, pseudonyms: Pseudonyms, scope: Scope, conversation_id: str | None = None, message_id: str | None = None
     ) -> None:
-        """Say whose data the request is about. Calling it again, with more, takes the place of what was said."""
+        """Set the subject of the request. A later call replaces it, for example once the message is known."""
         self._scope, self._pseudonyms = scope, pseudonyms
         self.subject = subject(pseudonyms, scope, conversation_id, message_id)
 
     def bill(self, usage: Usage, cost: MicroDollars) -> None:
-        """Add what a call of the model came to."""
+        """Add tokens and cost of a provider call."""
         self.usage += usage
         self.cost = MicroDollars(self.cost + cost)
 
     def seconds(self) -> float:
-        """Return how long the request has been under way."""
+        """Return the seconds since the request began."""
         return time.perf_counter() - self._began
 
     def event(self, outcome: Outcome, status: int) -> RequestEvent:
-        """Return the request's event, as it ends."""
+        """Return the event of the request, at its end."""
         return RequestEvent(
             outcome=outcome,
             status=status,
@@ -117,7 +117,7 @@ class Trace:
         )
 
     def _loggable(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        """Keep the ids of public sections. All others become pseudonyms, or are left out where nobody is known."""
+        """Return ids of public sections as they are, and others as pseudonyms, or not at all without a subject."""
         if self._pseudonyms is None or self._scope is None:
             return tuple(filter(is_public, ids))
         return tuple(self._pseudonyms.source(self._scope, source_id) for source_id in ids)
@@ -128,10 +128,10 @@ def _milliseconds_since(began: float) -> float:
 
 
 def pseudonyms(keys: Keys) -> Pseudonyms:
-    """Return the maker of pseudonyms, under the key of this moment.
+    """Return the pseudonyms under the current key.
 
     Raises:
-        FencepostError: `misconfigured` when the signing secret cannot be read.
+        FencepostError: `misconfigured`; the signing secret cannot be read.
     """
     return Pseudonyms(keys.derive(PURPOSE))
 
@@ -139,7 +139,7 @@ def pseudonyms(keys: Keys) -> Pseudonyms:
 def subject(
     names: Pseudonyms, scope: Scope, conversation_id: str | None = None, message_id: str | None = None
 ) -> Subject:
-    """Return the subject of an event about a scope's data, with an actor where that is somebody else than the owner."""
+    """Return the subject of an event about a scope's data. Its `actor` is set only if it is not the owner."""
     return Subject(
         org=names.organisation(scope.org),
         owner=names.owner(scope),
@@ -150,7 +150,7 @@ def subject(
 
 
 def subject_of(names: Pseudonyms, resource: Resource, actor: str | None = None) -> Subject:
-    """Return the subject of an event about what no scope was made for: a denial, or a refused job."""
+    """Return the subject of an event without a scope: a denial, or a refused job."""
     owner = resource.owner
     return Subject(
         org=names.organisation(resource.org),

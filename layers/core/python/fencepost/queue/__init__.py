@@ -1,11 +1,12 @@
-"""Jobs: what they are called, their records and leases, and how they reach the queue.
+"""Jobs, their records and leases, and the queue.
 
     domain.py      purposes, jobs, work leases, job records
-    ports.py       the queue, its retries, the store of records
-    service.py     new records; one worker at a time
-    dynamodb.py    records and leases as rows
-    sqs/           the queue itself
+    ports.py       the queue, delays of retries, the store of records and leases
+    service.py     new records; the lease of a job's work
+    rows.py        row models of records and leases
+    dynamodb.py    the store of records and leases
+    sqs.py         the queue
 
-A job carries organisation, conversation, actor, purpose and permission version, and is authorised again when it runs
-(`fencepost.jobs`). Tests: `tests/unit/queue`.
+A job carries organisation, owner, actor, purpose and permission version, and is authorised again when it runs
+(`fencepost.jobs`). Tests: `tests/unit/jobs`, `tests/integration/test_job_store.py`.
 """

@@ -1,4 +1,4 @@
-"""Work that is done after an answer, or too long for a request. A job is authorised again when it runs."""
+"""Jobs: work after an answer, or too long for a request. Each is authorised again when it runs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import StrEnum
 from types import MappingProxyType
 
 OPERATOR = "operator"
-"""The actor of work that goes on whatever becomes of the owner's permission."""
+"""Actor of jobs that do not depend on the owner's permission."""
 
 
 class Purpose(StrEnum):
-    """What a job is for."""
+    """Kinds of jobs."""
 
     TITLE = "title"
     SUMMARISE = "summarise"
@@ -31,37 +31,39 @@ class Purpose(StrEnum):
 
 
 DELAYS: Mapping[Purpose, timedelta] = MappingProxyType({Purpose.ERASE: timedelta(minutes=15)})
-"""How long a job waits before it runs, where it does: an erasure looks again when all has ended that could still write
-at its beginning: turns, other jobs, and forms for uploads. SQS lets no message wait longer.
+"""Delay before the first delivery; none for other purposes.
+
+An erasure scans again once everything that was running at its beginning has ended: turns, other jobs, and forms for
+uploads. 15 minutes is the longest delay of SQS.
 """
 
 ATTEMPTS = 5
-"""How often the queue delivers a job before it goes to the dead letters: `maxReceiveCount` in the template."""
+"""Deliveries of a job before it goes to the dead letters: `maxReceiveCount` in the template."""
 FIRST_RETRY = timedelta(seconds=10)
-"""How long a job waits after its first failure; most failures that pass do so within seconds."""
+"""Delay after the first failure; most transient failures pass within seconds."""
 RETRY_GROWTH = 6
-"""Factor of each further wait: five attempts are spread over three quarters of an hour."""
+"""Factor of each further delay: five attempts are spread over three quarters of an hour."""
 
 
 def retry_delay(attempt: int) -> timedelta:
-    """Return how long a job waits after a failed attempt, counted from 1; zero after the last one."""
+    """Return the delay after a failed attempt, counted from 1; zero after the last one."""
     return timedelta() if attempt >= ATTEMPTS else FIRST_RETRY * RETRY_GROWTH ** (attempt - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of work, as it travels through the queue.
+    """A unit of background work, as it is sent through the queue.
 
     Attributes:
-        owner: whose data it is about.
-        actor: who asked for it: an owner of the same kind (`visitor:…`, `member:…`) or `operator`.
-        site: id of the site, for visitors.
-        conversation: id, where it is about one.
-        incarnation: of that conversation; a job for another one is dropped.
-        permission_version: the actor's when the job was made.
-        record: id of the job's own row, where it has one that shows its state.
-        revises: a message was changed or removed that the conversation's summary, or its entries, may rest on.
-        document: id, where it is about one.
+        owner: owner of the data.
+        actor: who asked for it: `visitor:…`, `member:…` or `operator`.
+        permission_version: the actor's, when the job was made.
+        site: id of a visitor's site.
+        conversation: id of the conversation, if the job is about one.
+        incarnation: incarnation of that conversation; the job is dropped if it has changed.
+        record: id of the job's `JobRecord`, if clients can follow it.
+        revises: a message was changed or removed that the conversation's summary or index entries may depend on.
+        document: id of the document, if the job is about one.
     """
 
     org: str
@@ -80,10 +82,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class WorkLease:
-    """One worker's hold on one kind of work on a conversation, from `now` until it ends by itself.
+    """A worker's exclusive right to one kind of work on a conversation or document.
 
     Attributes:
-        holder: random; only its worker may give it back.
+        holder: random id of the worker, which alone may release the lease.
+        now: when it was acquired.
+        until: when it expires.
     """
 
     holder: str
@@ -92,7 +96,7 @@ class WorkLease:
 
 
 class JobState(StrEnum):
-    """What a client sees of a job."""
+    """State of a job, as clients see it."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -102,12 +106,12 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRecord:
-    """A job's row in its owner's partition; storing it is what queues the job (the table's stream is the outbox).
+    """A job that a client asked for. Storing the record queues the job, by way of the table's stream.
 
     Attributes:
-        parameters: what the job needs to know besides, as strings: ids and S3 keys, never words of anybody.
-        progress: where a resumed run goes on, and what it counted so far.
-        error: the code of what it failed of.
+        parameters: further inputs of the job as strings: ids and S3 keys, never user content.
+        progress: where a resumed run continues, and its counts so far.
+        error: code of the failure, if the job failed.
     """
 
     id: str

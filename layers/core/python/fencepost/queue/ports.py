@@ -1,4 +1,4 @@
-"""The way from what was stored to the work that follows."""
+"""Ports of the job queue, and of job records and work leases."""
 
 from __future__ import annotations
 
@@ -11,65 +11,65 @@ from fencepost.queue.domain import Job, JobRecord, JobState, WorkLease
 
 
 class JobQueue(Protocol):
-    """Where jobs wait. It may deliver one twice and in any order, so whoever runs them must not mind."""
+    """Queue of jobs. It may deliver a job twice and in any order, so jobs must be idempotent."""
 
     def send(self, jobs: Sequence[Job]) -> None:
-        """Put jobs into the queue, all of them; after an error some may be in it.
+        """Send jobs. After an error, some of them may have been sent.
 
         Raises:
-            FencepostError: `conversations_unavailable`; the queue does not answer or refused a job.
+            FencepostError: `conversations_unavailable`; the queue does not answer or rejected a job.
         """
         ...
 
 
 class RetryQueue(Protocol):
-    """The same queue, as whoever runs its jobs sees it."""
+    """Delays of messages that the consumer of the job queue has received."""
 
     def retry(self, receipt: str, delay: timedelta) -> None:
-        """Let a message that was received come again so much later, in whole seconds, unless it is removed before.
+        """Deliver a received message again after a delay, unless it is deleted before.
 
         Args:
-            receipt: of this one delivery.
-            delay: at most twelve hours.
+            receipt: receipt handle of the delivery.
+            delay: rounded down to whole seconds; at most twelve hours.
 
         Raises:
-            FencepostError: `conversations_unavailable`; the queue does not answer, or does not know the receipt.
+            FencepostError: `conversations_unavailable`; the queue does not answer, or the receipt is unknown.
         """
         ...
 
 
 class JobStore(Protocol):
-    """Records of jobs that a client asked for, and leases of the work that follows an answer.
+    """Stores records of jobs that clients asked for, and leases of the work that follows an answer.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
     """
 
     def queue(self, scope: Scope, record: JobRecord) -> None:
-        """Store a record; the table's stream brings the job to the queue. Storing it twice changes nothing."""
+        """Store a record, which queues its job by way of the table's stream. A record that exists is left unchanged."""
         ...
 
     def job(self, scope: Scope, job_id: str) -> JobRecord | None:
-        """Return a record."""
+        """Return a record; None if there is none."""
         ...
 
     def advance(
         self, scope: Scope, job_id: str, state: JobState, *, progress: dict[str, int], error: str | None = None
     ) -> bool:
-        """Store how far a job has come; False where its record is gone."""
+        """Store state and progress of a job; return False if its record does not exist."""
         ...
 
     def begin(self, scope: Scope, job: Job, lease: WorkLease) -> int | None:
-        """Take the lease of one purpose's work on a conversation: however often a job comes, one worker pays for it.
+        """Acquire the lease of one purpose's work on a conversation, so that repeated jobs are paid for once.
 
         Returns:
-            How far the work had come: the last `seq` that it is through with, 0 at first. None where the conversation
-            is not the job's any more.
+            The last `seq` that the work is done for, 0 at first. None if the conversation does not exist any more, or
+            has another incarnation than the job.
 
         Raises:
-            FencepostError: `conversation_busy`; another worker is at it, or died at it and its lease has not ended yet.
+            FencepostError: `conversation_busy`; another worker holds the lease, or died and its lease has not expired.
         """
         ...
 
     def end(self, scope: Scope, job: Job, lease: WorkLease, through: int) -> None:
-        """Give the lease back and note how far the work has come. Does nothing where the lease is lost."""
+        """Release the lease and store the last `seq` that the work is done for. Does nothing if the lease was lost."""
         ...

@@ -1,4 +1,4 @@
-"""What all work in the background shares: one worker at a time, and a model that is paid from the day's bill."""
+"""Hold the lease of a job's work, and make records of jobs."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from fencepost.queue.domain import OPERATOR, Job, JobRecord, JobState, Purpose, 
 from fencepost.queue.ports import JobStore
 
 WORK_SECONDS = 150
-"""How long a worker holds its lease: longer than the function may run."""
+"""Duration of a lease; longer than the function's timeout."""
 
 
 @dataclass(slots=True)
 class WorkProgress:
-    """How far one kind of work on a conversation has come: the last `seq` that it is through with."""
+    """Progress of one kind of work on a conversation: the last `seq` that it is done for."""
 
     through: int
 
 
 def new_lease(now: datetime) -> WorkLease:
-    """Return the lease of a worker who begins now."""
+    """Return a new lease that begins now."""
     return WorkLease(secrets.token_urlsafe(12), now, now + timedelta(seconds=WORK_SECONDS))
 
 
 @contextmanager
 def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[WorkProgress | None]:
-    """Hold the lease of a job's work meanwhile.
+    """Hold the lease of a job's work.
 
-    Nobody can tell a worker that died from one that is busy, and what either was asked for may have come too late for
-    what it read. So the job comes again: the queue's retries outlast a lease.
+    A job that finds the lease taken has to be retried: the holder may have died, or may have read the conversation
+    before the change that the job is about. The queue's retries outlast a lease.
 
     Yields:
-        How far the work has come, to be moved on; None where the conversation is not the job's any more.
+        The progress, for the caller to advance; None if the conversation does not exist any more, or has another
+        incarnation than the job.
 
     Raises:
         FencepostError: `conversation_busy`; another worker holds the lease.
@@ -54,7 +55,7 @@ def working(jobs: JobStore, scope: Scope, job: Job, clock: Clock) -> Iterator[Wo
     try:
         yield progress
     finally:
-        # A lease that is not given back ends by itself, and work that is done must not be done again for its sake.
+        # A lease that is not released expires, and a failed release is no reason to repeat the work.
         with suppress(FencepostError):
             jobs.end(scope, job, lease, progress.through)
 
@@ -69,13 +70,19 @@ def new_record(
     incarnation: str | None = None,
     parameters: Mapping[str, str] = MappingProxyType({}),
 ) -> JobRecord:
-    """Return the record of a job that a client asks for; `JobStore.queue` is what starts it.
+    """Return the record of a job that a client asks for. `JobStore.queue` stores it and starts the job.
 
-    An erasure's actor is the operator: it was allowed when it was asked for, and goes on whatever becomes of them.
+    The actor of an erasure is the operator: it was authorised by the request, and does not depend on the client's later
+    permission.
 
     Args:
-        scope: of what the job will do.
-        site: id of the visitor's site; without it a visitor's job is refused as it runs.
+        scope: access that the job needs.
+        purpose: kind of the job.
+        now: current time.
+        site: id of the visitor's site; without it a visitor's job is refused when it runs.
+        conversation: id of the conversation, if the job is about one.
+        incarnation: incarnation of that conversation.
+        parameters: further inputs of the job.
     """
     job_id = uuid7(now, secrets.randbits(RANDOM_BITS))
     job = Job(

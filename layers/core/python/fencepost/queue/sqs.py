@@ -1,4 +1,4 @@
-"""The queue of jobs."""
+"""The job queue on SQS."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 
-_BATCH = 10  # SQS's own limit of `SendMessageBatch`.
+_BATCH = 10  # Limit of `SendMessageBatch`.
 _CONNECT_TIMEOUT_SECONDS = 1
 _READ_TIMEOUT_SECONDS = 5
 
 
 @cache
 def sqs_client() -> SQSClient:
-    """Return the client of the process. The SDK is imported here, at the first use."""
+    """Return the client of the process. It imports the SDK, so it is called at the first use."""
     from boto3.session import Session
     from botocore.config import Config
 
@@ -39,8 +39,8 @@ class SqsJobQueue(JobQueue):
     """Implements `fencepost.queue.ports.JobQueue`.
 
     Args:
-        url: the queue's address.
-        client: makes or returns the client, at the first use.
+        url: URL of the queue.
+        client: makes or returns the client; called at the first use.
     """
 
     def __init__(self, url: str, client: Callable[[], SQSClient] = sqs_client) -> None:
@@ -54,24 +54,24 @@ class SqsJobQueue(JobQueue):
 
     def _send(self, jobs: Sequence[Job]) -> None:
         entries: list[SendMessageBatchRequestEntryTypeDef] = [
-            {"Id": str(place), "MessageBody": message(job), "DelaySeconds": _delay(job)}
-            for place, job in enumerate(jobs)
+            {
+                "Id": str(index),
+                "MessageBody": message(job),
+                "DelaySeconds": int(DELAYS.get(job.purpose, timedelta()).total_seconds()),
+            }
+            for index, job in enumerate(jobs)
         ]
         try:
-            answer = self._client().send_message_batch(QueueUrl=self._url, Entries=entries)
+            response = self._client().send_message_batch(QueueUrl=self._url, Entries=entries)
         except aws_errors():
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
-        if answer.get("Failed"):
+        if response.get("Failed"):
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
 
 
 def message(job: Job) -> str:
-    """Return a job as JSON, as it travels through the queue."""
+    """Return the body of a job's message, in JSON."""
     return _adapter().dump_json(job).decode()
-
-
-def _delay(job: Job) -> int:
-    return int(DELAYS.get(job.purpose, timedelta()).total_seconds())
 
 
 @cache
@@ -83,8 +83,8 @@ class SqsRetryQueue(RetryQueue):
     """Implements `fencepost.queue.ports.RetryQueue`.
 
     Args:
-        url: the queue's address.
-        client: makes or returns the client, at the first use.
+        url: URL of the queue.
+        client: makes or returns the client; called at the first use.
     """
 
     def __init__(self, url: str, client: Callable[[], SQSClient] = sqs_client) -> None:

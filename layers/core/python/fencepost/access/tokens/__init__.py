@@ -1,1 +1,1 @@
-"""JSON Web Tokens."""
+"""JSON Web Tokens of visitors and of members."""

@@ -1,6 +1,6 @@
-"""JSON Web Tokens (RFC 7519): their headers, their signatures, and when they hold.
+"""Read and verify JSON Web Tokens (RFC 7519).
 
-PyJWT verifies all but the times: it would ask the system's clock, and time comes from ours.
+PyJWT verifies everything but the times, for which it would use the system's clock instead of the injected one.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 MAX_PARAMETER_CHARACTERS: Final = 256
 CLOCK_SKEW: Final = timedelta(seconds=60)
-"""How far an issuer's clock may be ahead of ours. A token ends on the second, whatever the clocks."""
+"""How far an issuer's clock may be ahead of ours. There is no such tolerance for the expiry."""
 
 _NumericDate = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class JwtHeader:
-    """What a token says of itself (RFC 7515, section 4.1): which key to try, and no more. Absent ones are empty."""
+    """Unverified parameters of a token's header (RFC 7515, section 4.1). Absent ones are empty."""
 
     algorithm: str
     key_id: str
@@ -35,7 +35,7 @@ class JwtHeader:
 
 
 class _Times(BaseModel):
-    """The claims that are times (RFC 7519, section 4.1), in seconds since 1970."""
+    """Time claims (RFC 7519, section 4.1), in seconds since 1970."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
@@ -49,10 +49,10 @@ class _Times(BaseModel):
 
 
 def read_header(token: str) -> JwtHeader:
-    """Read a token's header. Nothing is verified.
+    """Read a token's header, without verification.
 
     Raises:
-        FencepostError: `token_invalid`; it is no JSON object, or one of the parameters is not what it may be.
+        FencepostError: `token_invalid`; the header is not a JSON object, or a parameter is not a short string.
     """
     import jwt
 
@@ -69,7 +69,7 @@ def read_header(token: str) -> JwtHeader:
 def verified_claims(
     token: str, key: bytes | PyJWK, algorithm: str, *, issuer: str, audience: str, required: Collection[str]
 ) -> dict[str, Any]:
-    """Verify the signature with this algorithm and no other, the issuer and the audience; return the claims.
+    """Verify signature, issuer and audience, and return the claims. No other algorithm is accepted.
 
     Raises:
         FencepostError: `token_invalid`.
@@ -90,15 +90,15 @@ def verified_claims(
 
 
 def check_times(claims: Mapping[str, Any], now: datetime, *, grace: timedelta = timedelta()) -> None:
-    """Compare a verified token's times with the clock.
+    """Check a verified token's times.
 
     Args:
-        claims: at least `exp`; `nbf` and `iat` as well where they are there.
-        now: the time.
-        grace: how long a token that has ended will still do.
+        claims: must contain `exp`; `nbf` and `iat` are checked if present.
+        now: current time.
+        grace: time after the expiry for which the token is still accepted.
 
     Raises:
-        FencepostError: `token_expired`; `token_invalid` when it does not hold yet, or a time is no number.
+        FencepostError: `token_expired`; `token_invalid` if the token is not valid yet, or a time is not a number.
     """
     try:
         times = _Times.model_validate(claims)

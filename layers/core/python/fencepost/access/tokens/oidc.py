@@ -1,4 +1,4 @@
-"""Members' tokens: what an OpenID provider signed (OpenID Connect Core 1.0; RFC 7519, RFC 8725)."""
+"""Verify members' tokens, signed by an OpenID provider (OpenID Connect Core 1.0; RFC 7519, RFC 8725)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from jwt import PyJWK
 
 ALGORITHMS: Final = ("RS256", "ES256")
-"""What tokens may be signed with. A key serves its own algorithm alone, whatever a header asks for."""
+"""Accepted algorithms. A key is used with its own algorithm only, whatever the token's header names."""
 MAX_KEY_SET_BYTES: Final = 256 * 1024
 FRESH: Final = timedelta(minutes=10)
-"""How old the keys may get: one that the provider withdraws is refused within this time."""
+"""Age after which keys are fetched again: a key that the provider withdraws is refused within this time."""
 STALE: Final = timedelta(hours=24)
-"""How long the keys serve while the provider does not answer."""
+"""Greatest age of keys while the provider does not answer."""
 LOOK_AGAIN: Final = timedelta(seconds=5)
-"""How often at most the provider is asked, whatever keys tokens name."""
+"""Shortest time between two requests to the provider, also for tokens with unknown keys."""
 
 _REQUIRED: Final = ("iss", "aud", "sub", "exp")
 # OpenID Connect Core 1.0, section 2: `sub` has at most 255 ASCII characters.
@@ -55,11 +55,11 @@ class WebKeySet(KeySetFetcher):
 
 
 class ProviderKeys:
-    """The OpenID provider's public keys by their ids, in memory. Safe in threads: one of them asks, the others wait.
+    """Cache of the OpenID provider's public keys, by id. Safe in threads: one fetches, the others wait.
 
     Args:
-        fetcher: asks the provider.
-        events: where each answer of the provider is reported, and that there was none.
+        fetcher: fetches the keys.
+        events: where fetches and their failures are reported.
     """
 
     def __init__(self, fetcher: KeySetFetcher, events: Events | None = None) -> None:
@@ -71,11 +71,11 @@ class ProviderKeys:
         self._asked: datetime | None = None
 
     def key(self, key_id: str, now: datetime) -> PyJWK:
-        """Return a key; the provider is asked for one that is not known, and for all of them once they are old.
+        """Return a key. All keys are fetched for an unknown id, and when they are older than `FRESH`.
 
         Raises:
-            FencepostError: `token_invalid` for a key that the provider does not have; `identity_unavailable` while
-                that cannot be known.
+            FencepostError: `token_invalid`, the provider has no such key; `identity_unavailable`, the provider does not
+                answer.
         """
         if not self._is_known(key_id, now, FRESH):
             self._refresh(key_id, now)
@@ -90,7 +90,7 @@ class ProviderKeys:
     def _refresh(self, key_id: str, now: datetime) -> None:
         with self._lock:
             waits = self._asked is not None and now < self._asked + LOOK_AGAIN
-            # Whoever waited for the lock finds what the one before it fetched.
+            # A thread that waited for the lock finds the keys that the one before it fetched.
             if waits or self._is_known(key_id, now, FRESH):
                 return
             self._asked = now
@@ -111,10 +111,10 @@ class OidcTokens(MemberTokens):
     """Implements `fencepost.access.ports.MemberTokens` with PyJWT.
 
     Args:
-        issuer: the provider's own name, as its tokens bear it; empty where there is none, and no token is valid.
-        audience: what tokens are issued for.
-        keys: the provider's.
-        org_claim: names the member's default organisation.
+        issuer: the provider's `iss` claim; empty without a provider, when no token is valid.
+        audience: the required `aud` claim.
+        keys: keys of the provider.
+        org_claim: name of the claim with the member's default organisation.
     """
 
     def __init__(self, issuer: str, audience: str, keys: ProviderKeys, org_claim: str = "org_id") -> None:
@@ -126,7 +126,7 @@ class OidcTokens(MemberTokens):
     @override
     def read(self, token: str, now: datetime) -> TokenSubject:
         header = read_header(token)
-        # Before the provider is asked for a key: what cannot be valid costs nothing.
+        # Checked before the key is looked up, so that invalid tokens cause no request to the provider.
         if not (self._issuer and self._audience) or header.algorithm not in ALGORITHMS or not header.key_id:
             raise FencepostError(ErrorCode.TOKEN_INVALID)
         key = self._keys.key(header.key_id, now)
@@ -146,7 +146,7 @@ class OidcTokens(MemberTokens):
 
 
 def _usable(key_set: Mapping[str, Any]) -> dict[str, PyJWK]:
-    """Return the keys that sign with a pinned algorithm. Others, and what is no key at all, are passed over."""
+    """Return the signing keys for the accepted algorithms. Other and malformed keys are ignored."""
     import jwt
 
     try:

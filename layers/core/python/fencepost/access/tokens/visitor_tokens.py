@@ -1,7 +1,7 @@
-"""Visitors' tokens: JSON Web Tokens (RFC 7519) under keys of our own.
+"""Issue and verify visitors' tokens: JSON Web Tokens (RFC 7519) signed by Fencepost.
 
-A token names its key by an id that is derived from the key. Keys come from the signing secret and from the one before
-it, so a rotation logs nobody out who comes back before the next one.
+A token names its key by an id that is derived from the key. Keys are derived from the current signing secret and the
+previous one, so tokens survive one rotation of the secret.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
 
 RENEWABLE: Final = timedelta(days=30)
-"""How long after its end a token can be renewed: a visitor who comes back within that time finds the conversation."""
+"""How long an expired token can be renewed: visitors who return within this time keep their conversations."""
 LOOK_AGAIN: Final = timedelta(seconds=5)
-"""How often at most the secrets are read past their cache for tokens with an unknown key."""
+"""Shortest time between two reads of the secrets past their cache, for tokens with an unknown key."""
 
 _PURPOSE: Final = "visitor-token"
 _ALGORITHM: Final = "HS256"
@@ -36,19 +36,19 @@ class SignedVisitorTokens(VisitorTokens):
     """Implements `fencepost.access.ports.VisitorTokens` with PyJWT and HMAC-SHA256. Safe in threads.
 
     Args:
-        keys: gives the keys.
-        lifetime: how long a token holds.
+        keys: derives the signing keys.
+        lifetime: validity of a token.
     """
 
     def __init__(self, keys: Keys, lifetime: timedelta) -> None:
         self._keys = keys
         self._lifetime = lifetime
         self._lock = Lock()
-        self._looked: datetime | None = None
+        self._reread_at: datetime | None = None
 
     @override
     def issue(self, visitor: Visitor, now: datetime) -> VisitorToken:
-        """It ends on a whole second."""
+        """The expiry is a whole second."""
         import jwt
 
         key, begins = self._keys.derive(_PURPOSE), int(now.timestamp())
@@ -93,21 +93,21 @@ class SignedVisitorTokens(VisitorTokens):
         return key
 
     def _rings(self, now: datetime) -> Iterator[tuple[bytes, ...]]:
-        """Yield what costs least first: nearly every token bears the current key, which is in memory."""
+        """Yield keys in order of cost. Nearly all tokens are signed with the current key, which is cached."""
         yield (self._keys.derive(_PURPOSE),)
         yield self._keys.ring(_PURPOSE)
-        # Another instance may have seen a rotation first.
-        if self._may_look(now):
-            yield self._keys.ring(_PURPOSE, anew=True)
+        # Another instance may have signed with a new secret that this one has not read yet.
+        if self._may_reread(now):
+            yield self._keys.ring(_PURPOSE, refresh=True)
 
-    def _may_look(self, now: datetime) -> bool:
+    def _may_reread(self, now: datetime) -> bool:
         with self._lock:
-            if self._looked is not None and now < self._looked + LOOK_AGAIN:
+            if self._reread_at is not None and now < self._reread_at + LOOK_AGAIN:
                 return False
-            self._looked = now
+            self._reread_at = now
             return True
 
 
 def key_id(key: bytes) -> str:
-    """Return the id of a key: it tells keys apart, and nothing of them."""
+    """Return the id of a key: a hash that reveals nothing about the key."""
     return hmac.digest(key, b"key id", "sha256").hex()[:_KEY_ID_DIGITS]

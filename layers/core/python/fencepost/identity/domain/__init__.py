@@ -1,1 +1,1 @@
-"""Rules without I/O."""
+"""Permissions, organisations and sites: rules without I/O."""

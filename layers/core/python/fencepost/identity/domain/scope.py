@@ -1,4 +1,4 @@
-"""Who asks, and what they may reach. A `Scope` is the only key to anybody's data, and only `authorize` makes one."""
+"""Callers, actions and permissions. Stores require a `Scope`, and only `authorize` creates one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Final, Literal
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 ORG_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-"""What an organisation's id looks like, and a site's id in its organisation."""
+"""Format of an organisation's id, and of a site's id in its organisation."""
 
 type DenialReason = Literal["not_a_member", "suspended", "organisation_mismatch", "owner_mismatch", "not_an_admin"]
 
 
 class OrgRole(StrEnum):
-    """What a member is in an organisation."""
+    """A member's role in an organisation."""
 
     ADMIN = "admin"
     MEMBER = "member"
 
 
 class Action(StrEnum):
-    """What somebody wants to do. `ADMINISTER` and `DIAGNOSE` are an admin's alone."""
+    """What a caller wants to do. `ADMINISTER` and `DIAGNOSE` are for admins only."""
 
     CHAT = "chat"
     READ = "read"
@@ -41,12 +41,12 @@ _ADMINS_ONLY = frozenset({Action.ADMINISTER, Action.DIAGNOSE})
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """One person's place in one organisation, as the store holds it now.
+    """A person's membership of an organisation, as it is stored now.
 
     Attributes:
-        user: the subject of the person's tokens.
-        active: false once revoked or suspended.
-        version: raised with every change; caches and claims are bound to it.
+        user: subject of the person's tokens.
+        active: False once revoked or suspended.
+        version: raised with every change; caches and turns are bound to it.
     """
 
     org: str
@@ -57,13 +57,13 @@ class Membership:
 
     @property
     def administers(self) -> bool:
-        """Whether this person is an admin at present."""
+        """Whether this person is an active admin."""
         return self.active and self.role is OrgRole.ADMIN
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody anonymous, told apart by a signed token of one site."""
+    """An anonymous visitor of a site, identified by a signed token."""
 
     org: str
     site: str
@@ -71,13 +71,13 @@ class Visitor:
 
     @property
     def owner(self) -> str:
-        """The owner of what this visitor says."""
+        """Owner of this visitor's data."""
         return f"visitor:{self.visitor_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody signed in, with the membership as it is at this moment; None where there is none."""
+    """A signed-in user, with the current membership; None for users without one."""
 
     org: str
     user: str
@@ -85,19 +85,19 @@ class Member:
 
     @property
     def owner(self) -> str:
-        """The owner of what this member says."""
+        """Owner of this member's data."""
         return f"member:{self.user}"
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Whoever holds the deployment's own credentials: the command line, and scheduled work of one organisation."""
+    """The deployment itself: the command line, and background work for one organisation."""
 
     org: str
 
     @property
     def owner(self) -> str:
-        """Nobody's words belong to an operator."""
+        """Owner name of an operator. No conversation belongs to it."""
         return "operator"
 
 
@@ -106,14 +106,14 @@ type Caller = Visitor | Member | Operator
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What an action is about: data of one owner, or an organisation as a whole where `owner` is None."""
+    """The target of an action: data of one owner, or an organisation as a whole if `owner` is None."""
 
     org: str
     owner: str | None = None
 
 
 class Denied(FencepostError):
-    """An action that is not allowed. It answers as if there were nothing; `reason` is for events alone."""
+    """The action is not allowed. Clients get `not_found`, as for absent data; `reason` goes to events only."""
 
     def __init__(self, reason: DenialReason) -> None:
         super().__init__(ErrorCode.NOT_FOUND)
@@ -121,7 +121,7 @@ class Denied(FencepostError):
 
 
 class _Seal:
-    """What `Scope` asks for, so that nobody makes one by accident."""
+    """Required by `Scope`, so that only this module can create one."""
 
 
 _SEAL: Final = _Seal()
@@ -129,14 +129,14 @@ _SEAL: Final = _Seal()
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose data may be touched, by whom, and under which version of their permission.
+    """An authorised access to one owner's data.
 
     Attributes:
-        org: the organisation; every key begins with it.
-        owner: whose words they are.
+        org: organisation; every key begins with it.
+        owner: owner of the data.
         actor: who acts; differs from the owner in an admin's diagnosis and in an operator's work.
-        permission_version: the membership's; 0 for visitors and operators, whose permission has no versions.
-        action: what was authorised.
+        permission_version: version of the membership; 0 for visitors and operators, who have none.
+        action: the authorised action.
     """
 
     org: str
@@ -152,10 +152,10 @@ class Scope:
 
 
 def require_member(member: Member) -> Member:
-    """Return the member, if they are one at this moment, whatever they may do.
+    """Return the member if the current membership is active, in any role.
 
     Raises:
-        Denied: a `not_found` that says nothing of the reason.
+        Denied: sent as `not_found`, without the reason.
     """
     reason = _membership_denial(member)
     if reason:
@@ -164,15 +164,15 @@ def require_member(member: Member) -> Member:
 
 
 def own(caller: Caller) -> Resource:
-    """Return the caller's own data, in the organisation that they chose."""
+    """Return the caller's own data in the organisation of the request."""
     return Resource(caller.org, caller.owner)
 
 
 def authorize(caller: Caller, action: Action, resource: Resource) -> Scope:
-    """Decide, from the caller's current membership.
+    """Authorise an action by the caller's current membership.
 
     Raises:
-        Denied: a `not_found` that says nothing of the reason.
+        Denied: sent as `not_found`, without the reason.
     """
     reason = _denial(caller, action, resource)
     if reason:
@@ -189,7 +189,8 @@ def _denial(caller: Caller, action: Action, resource: Resource) -> DenialReason 
     if isinstance(caller, Member) and (reason := _membership_denial(caller)):
         return reason
     if action in _ADMINS_ONLY:
-        return None if _is_admin(caller) else "not_an_admin"
+        membership = caller.membership if isinstance(caller, Member) else None
+        return None if membership and membership.role is OrgRole.ADMIN else "not_an_admin"
     return None if resource.owner == caller.owner else "owner_mismatch"
 
 
@@ -200,16 +201,12 @@ def _membership_denial(caller: Member) -> DenialReason | None:
     return None if membership.active else "suspended"
 
 
-def _is_admin(caller: Caller) -> bool:
-    return isinstance(caller, Member) and caller.membership is not None and caller.membership.role is OrgRole.ADMIN
-
-
 ANY_SITE: Final = "*"
-"""In a grant: every site of the organisation."""
+"""Stands for all sites of the organisation in a grant."""
 
 
 class Audience(StrEnum):
-    """Who a document is for."""
+    """Kinds of readers of a document."""
 
     SITE = "site"
     ORGANISATION = "organisation"
@@ -219,12 +216,12 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acl:
-    """Who may read a document.
+    """The readers of a document.
 
     Attributes:
-        audience: everybody on its site, all members, members of a role, or the listed users.
-        role: of `Audience.ROLE`.
-        users: subjects of tokens, of `Audience.USERS`.
+        audience: all callers on its site, all members, members with a role, or listed users.
+        role: the role for `Audience.ROLE`.
+        users: subjects of tokens for `Audience.USERS`.
     """
 
     audience: Audience = Audience.SITE
@@ -232,7 +229,7 @@ class Acl:
     users: tuple[str, ...] = ()
 
     def grants(self, site: str) -> frozenset[str]:
-        """Return the grants of which a reader needs one. `site` is the document's; empty for the whole organisation."""
+        """Return the grants of which a reader needs one. `site` is the document's, empty for all sites."""
         match self.audience:
             case Audience.SITE:
                 return frozenset({f"site:{site or ANY_SITE}"})
@@ -245,7 +242,7 @@ class Acl:
 
 
 def grants_of(caller: Caller, site: str) -> frozenset[str]:
-    """Return the grants that a caller holds on a site. An admin holds a member's as well."""
+    """Return the grants that a caller has on a site. Admins also have those of members."""
     public = {f"site:{site}", f"site:{ANY_SITE}"}
     if isinstance(caller, Visitor):
         return frozenset(public)

@@ -1,4 +1,4 @@
-"""Organisations and their sites: what an admin sets."""
+"""Organisations, their sites and settings, and web origins."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pydantic import Field
 from fencepost.kernel.money import Caps
 
 SITE_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-"""What a site's public key looks like: an organisation's id, a hyphen and a site's id fit in."""
+"""Format of a site's public key. It has room for an organisation's id, a hyphen and a site's id."""
 
 CONTEXT_TOKENS: Final = 200_000
-"""The context window of the smallest model in use: layers give way to stay inside it."""
+"""Context window of the smallest supported model. Prompt inputs are shortened to fit."""
 
 FactsTokens = Annotated[int, Field(ge=0, le=16_000)]
 SummaryTokens = Annotated[int, Field(ge=0, le=16_000)]
@@ -32,15 +32,15 @@ type FactPolicy = Literal["off", "propose", "trust"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerBudgets:
-    """Counted tokens (docs/adr/0004) that each layer of a prompt may take, and where an answer is cut.
+    """Limits of each prompt input and of the answer, in counted tokens (docs/adr/0004).
 
-    The types above bound what a deployment or an admin may set. Rows are read without these bounds, so that a site
-    stays readable when a bound becomes narrower.
+    The types above bound the values that a deployment or an admin may set. Stored rows are read without these bounds,
+    so that sites stay readable when a bound becomes narrower.
 
     Attributes:
-        facts_tokens: pinned facts of site and owner together; writing more than this is refused.
-        memory_tokens: messages of the owner's other conversations, as far as they are found.
-        messages: most earlier messages in a prompt, whatever their size.
+        facts_tokens: pinned facts of site and owner together; writes of more are refused.
+        memory_tokens: messages found in the owner's other conversations.
+        messages: number of earlier messages in a prompt, independent of their size.
     """
 
     facts_tokens: int = 8_000
@@ -53,17 +53,17 @@ class LayerBudgets:
 
     @property
     def context_tokens(self) -> int:
-        """The bound of all layers and the answer together."""
+        """Limit of all prompt inputs and the answer together."""
         return CONTEXT_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long conversations are kept.
+    """Retention of conversations.
 
     Attributes:
-        days: days after which a message is removed; 0 keeps it until it is erased.
-        rows: newest messages of a conversation that stay in the table; older ones move to S3.
+        days: days after which a message is removed; 0 keeps messages until they are erased.
+        rows: number of newest messages of a conversation in the table; older ones move to S3.
     """
 
     days: int = 0
@@ -72,20 +72,21 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One website of an organisation.
+    """A website of an organisation.
 
     Attributes:
         id: unique in the organisation, e.g. `docs`.
-        key: public, globally unique; the widget names it.
-        origins: pages that may use the site's key, besides the deployment's own list.
-        budgets: left as they are by default, the deployment's.
-        product_prompt: what the model is told about the product, after the standing rules.
-        model: of the price table; empty uses the deployment's.
-        caps: the site's own, under the deployment's; None leaves only those.
-        documents_url: the site whose `llms-full.txt` answers draw on; empty uses the deployment's.
-        facts: whether facts are proposed in the background, and whether they are used unapproved.
-        own_facts: those that the site pins for everybody who chats on it, and before them the newest of those that it
-            pinned once, so that what an old answer rests on can still be told.
+        key: public key, globally unique; the widget sends it.
+        origins: origins that may use the key, besides the deployment's list.
+        product_prompt: text about the product, which follows the standing rules in prompts.
+        model: a name of the price table; empty for the deployment's model.
+        budgets: limits of prompts; the default value stands for the deployment's.
+        caps: daily caps of the site, within the deployment's; None for no further caps.
+        documents_url: URL of the site whose `llms-full.txt` answers draw on; empty for the deployment's.
+        facts: whether facts are proposed in the background, and whether proposals are used before approval.
+        own_facts: facts that the site pins for all its callers, preceded by the newest of those that it pinned before,
+            so that the sources of old answers can still be shown.
+        active: False for a closed site.
         version: raised with every change.
     """
 
@@ -106,11 +107,11 @@ class Site:
 
     @property
     def pinned_facts(self) -> tuple[Fact, ...]:
-        """What the site says in each of its prompts, in the order in which its admin wrote it."""
+        """Facts in each prompt of the site, in the order in which its admin wrote them."""
         return tuple(fact for fact in self.own_facts if fact.state is FactState.PINNED)
 
     def budgets_over(self, deployment: LayerBudgets) -> LayerBudgets:
-        """Return the budgets that hold: the deployment's where the site sets none."""
+        """Return the site's budgets, or the deployment's if the site sets none."""
         return deployment if self.budgets == LayerBudgets() else self.budgets
 
 
@@ -119,8 +120,8 @@ class Organisation:
     """A tenant.
 
     Attributes:
-        default_site: id of the site that members chat on unless they name another; empty before there is one.
-        allows_carry: whether approved summaries may leave for, and come from, another organisation.
+        default_site: id of the site that members chat on unless they name another; empty if there is none.
+        allows_carry: whether approved summaries may be carried to and from other organisations.
     """
 
     id: str
@@ -131,7 +132,7 @@ class Organisation:
 
 
 class FactState(StrEnum):
-    """Only `PINNED` facts go into a prompt. A `SUPERSEDED` one is kept, and is never presented as current."""
+    """State of a fact. Only `PINNED` facts go into prompts; `SUPERSEDED` ones are kept, but never shown as current."""
 
     PINNED = "pinned"
     PROPOSED = "proposed"
@@ -140,12 +141,12 @@ class FactState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One sentence to be kept in mind.
+    """A sentence to remember.
 
     Attributes:
-        pinned_by: who vouches for it; `job` is a proposal that a setting trusts.
-        provenance: ids of the messages that it was drawn from; empty where a person wrote it.
-        superseded_by: id of the fact that took its place, where one did.
+        pinned_by: who approved it; `job` for a proposal on a site that trusts proposals.
+        provenance: ids of the messages that it was extracted from; empty for a fact that a person wrote.
+        superseded_by: id of the fact that replaced it; None if none did.
     """
 
     id: str
@@ -163,14 +164,14 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\]")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A (scheme, host, port) triple; equal triples are the same origin."""
+    """A web origin: scheme, host and port (RFC 6454)."""
 
     scheme: str
     host: str
     port: int
 
     def __str__(self) -> str:
-        """Serialise it as browsers do: without the scheme's default port."""
+        """Return the origin as browsers serialise it, without the scheme's default port."""
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{self.host}{port}"
 
@@ -178,11 +179,11 @@ class Origin:
 def parse_origin(text: str) -> Origin:
     """Parse a serialised origin such as `https://shop.example:8443`.
 
-    Hosts fold to lower case, and the scheme's default port equals none; a trailing dot stays, since to a browser
-    `a.example.` is another host than `a.example`.
+    Hosts are lower-cased, and an absent port is the scheme's default port. A trailing dot is kept, since browsers treat
+    `a.example.` and `a.example` as different hosts.
 
     Raises:
-        ValueError: for anything else than scheme, host and optional port, `null` and `*` among it.
+        ValueError: `text` is not scheme, host and optional port, for example `null` or `*`.
     """
     try:
         parts = urlsplit(text)

@@ -55,12 +55,12 @@ class IndexedRow:
     model: str
 
 
-def of_chunk(row: ChunkRow) -> IndexedRow:
+def of_document_chunk(row: ChunkRow) -> IndexedRow:
     """Return the entry's description in a document chunk's row. Its version is the first that has the chunk."""
     return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.since, model=row.model)
 
 
-def of_part(row: MessageChunkRow) -> IndexedRow:
+def of_message_chunk(row: MessageChunkRow) -> IndexedRow:
     """Return the entry's description in a message chunk's row."""
     return IndexedRow(stored_id=row.stored_id, stale_id=row.stale_id, version=row.version, model=row.model)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from fencepost.conversations.rows.messages import read_conversation
 from fencepost.identity import rows as keys
 from fencepost.jobs.domain.outbox import job_after_expiry, jobs_after
-from fencepost.kernel.aws.rows import Item, from_item, number
+from fencepost.kernel.aws.rows import Item, from_item
 from fencepost.queue.domain import Job, JobRecord
 
 _TTL: Final = "dynamodb.amazonaws.com"
@@ -29,22 +29,22 @@ def jobs_of(record: Mapping[str, Any]) -> Sequence[Job]:
     image, key = change.get("NewImage"), change.get("Keys")
     if not key:
         raise ValueError("a record of the stream is needed")
-    partition, old = key["pk"]["S"], change.get("OldImage")
+    partition = key["pk"]["S"]
     kind = key["sk"]["S"].partition("#")[0]
     if not image:
         expired = kind == "msg" and (record.get("userIdentity") or {}).get("principalId") == _TTL
-        return [_job_after_expiry(*keys.owner_of(partition), change["OldImage"])] if expired else []
+        if not expired:
+            return []
+        removed = change["OldImage"]
+        at = datetime.fromtimestamp(int(removed["expires_at"]["N"]), UTC)
+        return [job_after_expiry(*keys.owner_of(partition), removed["conversation_id"]["S"], at)]
     if kind == "conv":
+        old = change.get("OldImage")
         before = read_conversation(old) if old else None
         return list(jobs_after(*keys.owner_of(partition), before, read_conversation(image)))
     if kind == "job" and record["eventName"] == "INSERT":
         return [_recorded_job(*keys.owner_of(partition), image)]
     return []
-
-
-def _job_after_expiry(org: str, owner: str, image: Item) -> Job:
-    at = datetime.fromtimestamp(number(image, "expires_at"), UTC)
-    return job_after_expiry(org, owner, image["conversation_id"]["S"], at)
 
 
 def _recorded_job(org: str, owner: str, image: Item) -> Job:

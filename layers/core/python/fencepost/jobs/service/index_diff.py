@@ -26,8 +26,8 @@ from fencepost.jobs.domain.index_diff import (
     Finding,
     IndexedRow,
     entry_finding,
-    of_chunk,
-    of_part,
+    of_document_chunk,
+    of_message_chunk,
     row_finding,
 )
 from fencepost.jobs.service.orphans import orphaned_messages_job, repair_messages_job
@@ -147,7 +147,7 @@ class IndexDiff:
         resting = document is not None and is_at_rest(document)
         # Rows of a version that is being built do not name all of its entries yet.
         current = row if document and row and (not resting or row.is_part_of(document.version)) else None
-        finding = self._entry_finding(entry, of_chunk(current) if current else None)
+        finding = self._entry_finding(entry, of_document_chunk(current) if current else None)
         if finding and (resting or finding is Finding.VECTOR_WITHOUT_ROW):
             return finding, self._document_job(entry.parent, resting=resting)
         return None
@@ -157,7 +157,7 @@ class IndexDiff:
         if conversation.row is None:
             return Finding.VECTOR_WITHOUT_ROW, self._message_job(entry.owner, entry.parent, None)
         chunk = conversation.chunks.get(entry.chunk)
-        finding = self._entry_finding(entry, of_part(chunk) if chunk else None)
+        finding = self._entry_finding(entry, of_message_chunk(chunk) if chunk else None)
         if finding is None or not is_settled(conversation.row, self._sources.clock()):
             return None
         return finding, self._message_job(entry.owner, entry.parent, conversation.row)
@@ -178,7 +178,7 @@ class IndexDiff:
         rows = self._counted().corpus.chunks(self._scope, document.id, after=progress.within, limit=ROWS)
         entry, job = fingerprint(document, self._sources.model), self._document_job(document.id, resting=True)
         outdated = [Finding.WRONG_MODEL] if document.entry != entry and document.version else []
-        visible = self._visible(of_chunk(row) for row in rows.items)
+        visible = self._visible(of_document_chunk(row) for row in rows.items)
         findings = [*outdated, *(self._chunk_finding(row, document, entry, visible) for row in rows.items)]
         here = then if rows.next_key is None else replace(progress, within=rows.next_key)
         return _diff_page([(finding, job) for finding in findings if finding], here)
@@ -186,7 +186,7 @@ class IndexDiff:
     def _chunk_finding(self, row: ChunkRow, document: Document, entry: str, visible: frozenset[str]) -> Finding | None:
         if not row.is_part_of(document.version):
             return Finding.WRONG_VERSION
-        finding = row_finding(of_chunk(row), visible, self._sources.model)
+        finding = row_finding(of_document_chunk(row), visible, self._sources.model)
         return finding or (Finding.WRONG_MODEL if row.entry != entry else None)
 
     def _compare_conversations(self, progress: DiffProgress) -> DiffPage:
@@ -197,7 +197,7 @@ class IndexDiff:
             for (owner, _), each in found
             if each.row and is_settled(each.row, self._sources.clock())
         ]
-        visible = self._visible(of_part(chunk) for _, _, chunks in settled for chunk in chunks.values())
+        visible = self._visible(of_message_chunk(chunk) for _, _, chunks in settled for chunk in chunks.values())
         repairs = [
             (finding, self._message_job(owner, row.id, row))
             for owner, row, chunks in settled
@@ -216,7 +216,7 @@ class IndexDiff:
     ) -> Finding | None:
         if chunk.seq < conversation.kept_from:
             return Finding.WRONG_VERSION
-        return row_finding(of_part(chunk), visible, self._sources.model)
+        return row_finding(of_message_chunk(chunk), visible, self._sources.model)
 
     def _lacks_newest_chunks(self, owner: str, row: Conversation, chunks: Mapping[str, MessageChunkRow]) -> bool:
         """Tell whether the newest messages have no chunks: their job was lost, and no later turn has queued another.

@@ -1,12 +1,14 @@
-"""Clients of AWS, and the one way to DynamoDB.
+"""Clients of AWS, and all access to DynamoDB.
 
-`session`       the client of a process, or of a session's credentials
-`rows`          row models: keys, attributes and types of a kind of row; dataclasses as items and back
-`expressions`   pynamodb's conditions, actions and paths as the fields of a request
-`retries`       one policy for conflicts, throttling and unprocessed items
-`calls`         one request, its errors and its consumed capacity
-`transactions`  the writes of a transaction, and why one was cancelled
-`table`         `Table`: get, put, update, delete, query, batches and transactions
+    table.py         `Table`: get, put, update, delete, query, batches and transactions
+    rows.py          base of row models; conversion between dataclasses and items
+    expressions.py   conditions, actions and paths of pynamodb as fields of a request
+    calls.py         single requests: errors, consumed capacity, retry policy
+    batches.py       batch reads and writes, with unprocessed items
+    transactions.py  writes of a transaction, and the reasons of cancellations
+    session.py       DynamoDB clients of the process and of other credentials
+    s3.py            S3 clients, likewise
+    secrets.py       secrets and keys from Secrets Manager
 
 No other package calls a DynamoDB client or writes an expression (`tests/infrastructure/test_one_table.py`).
 """

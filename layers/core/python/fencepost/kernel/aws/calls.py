@@ -1,4 +1,4 @@
-"""Requests to DynamoDB: their errors, their repetition, and the capacity that they consumed."""
+"""Send requests to DynamoDB, with one error mapping, one retry policy and a report of consumed capacity."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CONTENDED = frozenset({"TransactionConflictException", "TransactionInProgressExc
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One request and the capacity that it consumed of one table.
+    """Capacity of one table that a request consumed.
 
     Attributes:
-        operation: the client's method.
-        table: name of the table; of several, each has its own `Usage`.
-        units: read or write capacity units; 0 where DynamoDB refused, for it does not tell then.
-        attempts: how many requests the call has sent, with this one. Repetitions inside the SDK do not count.
+        operation: method of the client.
+        table: name of the table. A request to several tables has a `Usage` for each.
+        units: read or write capacity units; 0 for failed requests, for which DynamoDB returns none.
+        attempts: number of requests of the call so far, including this one but not the SDK's retries.
     """
 
     operation: Operation
@@ -56,9 +56,9 @@ class Calls:
 
     Attributes:
         client: makes or returns the client.
-        failure: code of the errors that callers see.
-        retries: when a request is repeated.
-        observer: is told about each request; without one no capacity is asked for.
+        failure: code of errors.
+        retries: policy for repeating requests.
+        observer: called after each request; without one, no capacity is requested.
     """
 
     client: ClientFactory
@@ -67,20 +67,20 @@ class Calls:
     observer: Observer | None
 
     def send(self, operation: Operation, table: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request until it is neither throttled nor turned away by a transaction on the same row.
+        """Send a request, and repeat it while it is throttled or conflicts with a transaction.
 
         Returns:
-            The answer.
+            The response.
 
         Raises:
             ClientError: a condition failed.
-            FencepostError: with the code `failure`; the store may have written all the same.
+            FencepostError: with the code `failure`; a write may have happened.
         """
         for attempt in self.retries.attempts():
             try:
                 return self.once(operation, [table], request, {CONDITION_FAILED, *THROTTLED, *CONTENDED}, attempt)
             except ClientError as error:
-                # Nothing was written in any of these cases.
+                # None of these errors writes anything.
                 if error_code(error) == CONDITION_FAILED:
                     raise
         raise self.failed()
@@ -96,30 +96,33 @@ class Calls:
         """Send a request once.
 
         Args:
-            operation: the client's method.
+            operation: method of the client.
             tables: names of the tables in the request.
-            request: its parameters.
-            expected: the SDK's codes of the errors that the caller handles.
-            attempt: how many requests the call has sent, with this one.
+            request: parameters of the method.
+            expected: codes of errors that the caller handles.
+            attempt: number of requests of the call so far, including this one.
 
         Raises:
-            ClientError: one of `expected`.
-            FencepostError: any other failure. The SDK's error is dropped: its text may name the table or the key.
+            ClientError: with one of the `expected` codes.
+            FencepostError: any other failure. The SDK's error is dropped, since its text may name the table or a key.
         """
         capacity = {} if self.observer is None else {"ReturnConsumedCapacity": "TOTAL"}
         try:
-            answer: dict[str, Any] = getattr(self.client(), operation)(**request, **capacity)
+            response: dict[str, Any] = getattr(self.client(), operation)(**request, **capacity)
         except _client_errors() as error:
             self._report(operation, dict.fromkeys(tables, 0.0), attempt)
             if isinstance(error, ClientError) and error_code(error) in expected:
                 raise
             raise self.failed() from None
         if self.observer is not None:
-            self._report(operation, dict.fromkeys(tables, 0.0) | _consumed(answer), attempt)
-        return answer
+            found = response.get("ConsumedCapacity", [])
+            capacities = found if isinstance(found, list) else [found]
+            units = {one["TableName"]: one["CapacityUnits"] for one in capacities}
+            self._report(operation, dict.fromkeys(tables, 0.0) | units, attempt)
+        return response
 
     def failed(self) -> FencepostError:
-        """Return the error that callers see."""
+        """Return the error for callers."""
         return FencepostError(self.failure)
 
     def _report(self, operation: Operation, units: Mapping[str, float], attempt: int) -> None:
@@ -128,7 +131,7 @@ class Calls:
 
 
 def error_code(error: ClientError) -> str:
-    """Return the code of an error that the service answered."""
+    """Return the code of an error response."""
     return error.response.get("Error", {}).get("Code", "")
 
 
@@ -137,25 +140,20 @@ def _client_errors() -> tuple[type[Exception], ...]:
     return *aws_errors(), UnicodeDecodeError
 
 
-def _consumed(answer: Mapping[str, Any]) -> dict[str, float]:
-    capacity = answer.get("ConsumedCapacity", [])
-    return {one["TableName"]: one["CapacityUnits"] for one in (capacity if isinstance(capacity, list) else [capacity])}
-
-
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Backoff for what DynamoDB asks to be sent again.
+    """Exponential backoff with jitter, up to a deadline.
 
-    Each pause is drawn from the upper half of its step, so the deadline also bounds the number of attempts: about
-    fifteen within the default two seconds.
+    Each pause is between half its step and the whole step, so the deadline also bounds the number of attempts: about
+    15 within the default two seconds.
 
     Attributes:
-        deadline: seconds from the first attempt after which no other begins.
-        first: seconds of the first step; each step is twice the one before.
-        longest: seconds of the longest step.
-        clock: seconds of a monotonic clock.
-        sleep: waits for so many seconds.
-        jitter: a number from 0 up to 1.
+        deadline: seconds after the first attempt within which further attempts begin.
+        first: first step in seconds; each step is twice the previous one.
+        longest: longest step in seconds.
+        clock: monotonic clock in seconds.
+        sleep: waits for a number of seconds.
+        jitter: returns a random number in [0, 1).
     """
 
     deadline: float = 2.0
@@ -163,11 +161,11 @@ class RetryPolicy:
     longest: float = 0.32
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    # From the system: instances that were restored from one snapshot share the state of any other generator.
+    # The system's generator, since instances restored from one snapshot share the state of other generators.
     jitter: Callable[[], float] = SystemRandom().random
 
     def attempts(self) -> Iterator[int]:
-        """Yield the numbers of attempts from 1, with a pause before each but the first, until the deadline.
+        """Yield the number of each attempt from 1, after a pause before all but the first, until the deadline.
 
         Example:
             for attempt in policy.attempts():

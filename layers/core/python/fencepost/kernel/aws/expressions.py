@@ -1,6 +1,6 @@
-"""pynamodb's conditions, actions and paths as the fields of a request.
+"""Serialise conditions, actions and paths of pynamodb as fields of a request.
 
-Every attribute name becomes a placeholder, so reserved words need no care, and every value is a parameter.
+Every attribute name becomes a placeholder, so reserved words are safe, and every value becomes a parameter.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pynamodb.expressions.update import Action, Update
 from pynamodb.expressions.util import substitute_names
 
 type Selected = Attribute[Any] | Path
-"""An attribute or a document path that a projection names."""
+"""An attribute or document path in a projection."""
 
 
 def all_of(first: Condition, *others: Condition | None) -> Condition:
-    """Return the condition that all of these hold; None is left out."""
+    """Join conditions with AND. None is ignored."""
     return reduce(And, (one for one in others if one is not None), first)
 
 
 def any_of(first: Condition, *others: Condition | None) -> Condition:
-    """Return the condition that one of these holds; None is left out."""
+    """Join conditions with OR. None is ignored."""
     return reduce(Or, (one for one in others if one is not None), first)
 
 
 def size_of(selected: Selected) -> _Size:
-    """Return the size of an attribute: characters of text, bytes of binary data, members of sets, lists and maps."""
+    """Return the size of an attribute: characters of text, bytes of binary data, members of a set, list or map."""
     return _Size(selected)
 
 
@@ -42,7 +42,7 @@ def expression_fields(
     actions: Sequence[Action] = (),
     projection: Sequence[Selected] = (),
 ) -> dict[str, Any]:
-    """Return the expressions of a request with the placeholders that they share; nothing for those left out."""
+    """Return the given expressions as fields of a request, with the placeholders that they share."""
     names, values = dict[str, str](), dict[str, Any]()
     conditions = {"KeyConditionExpression": key, "ConditionExpression": condition, "FilterExpression": filtered}
     fields: dict[str, Any] = {

@@ -1,7 +1,7 @@
-"""Row models, and dataclasses as items and back.
+"""Base of row models, and conversion between dataclasses and items.
 
-A row model is where a reader learns a kind of row: who writes it, its keys, attributes, types and TTL. Its attributes
-make the conditions and actions of requests; it is never instantiated.
+A row model describes a kind of row: its writer, keys, attributes, types and TTL. Its attributes are used to build
+conditions and actions of requests; it is never instantiated.
 
     class DayRow(Row):
         '''The bill of one UTC day. Written by `DynamoDbLedger` alone.'''
@@ -13,7 +13,7 @@ make the conditions and actions of requests; it is never instantiated.
 
     table.update(DayRow.key("day#2026-03-01"), DayRow.calls.add(1), condition=DayRow.mark["x"].does_not_exist())
 
-Where a row holds a dataclass, `to_item` and `from_item` map all of its fields; the dataclass is the only schema.
+`to_item` and `from_item` convert all fields of a dataclass, which is then the only schema of the row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Row(AttributeContainer):
 
     @classmethod
     def key(cls, partition: str, sort: str | None = None) -> Key:
-        """Return the primary key of a row, by the attributes that are declared as its keys."""
+        """Return the primary key of a row, under the names of the declared key attributes."""
         declared = cls.get_attributes().values()
         key: Key = {one.attr_name: {"S": partition} for one in declared if one.is_hash_key}
         if sort is not None:
@@ -53,38 +53,38 @@ class Row(AttributeContainer):
 
     @classmethod
     def key_of(cls, item: Item) -> Key:
-        """Return the primary key out of an item."""
+        """Return the primary key of an item."""
         declared = cls.get_attributes().values()
         return {one.attr_name: item[one.attr_name] for one in declared if one.is_hash_key or one.is_range_key}
 
 
 class TimestampAttribute(Attribute[datetime]):
-    """A time as ISO 8601 text in UTC with six decimals, so that text sorts as times do."""
+    """A time as ISO 8601 text in UTC with six decimals, so that texts sort like times."""
 
     attr_type = STRING
 
     def serialize(self, value: datetime) -> str:
-        """Return the text of a time."""
+        """Return a time as text."""
         return timestamp(value)
 
     def deserialize(self, value: str) -> datetime:
-        """Return the time of a text."""
+        """Return a text as time."""
         return datetime.fromisoformat(value)
 
 
 class TypedAttribute(Attribute["AttributeValueTypeDef"]):
-    """An attribute of any type: it is set to and compared with typed values, as `attribute` and `nested` make them."""
+    """An attribute of any type, for values that `attribute` and `nested` return."""
 
     attr_type = ""
 
 
 class AttributeFamily[A: Attribute[Any]]:
-    """Attributes of one type whose names are made at run time.
+    """Attributes of one type whose names vary.
 
     Args:
-        kind: their type; `TypedAttribute` for maps.
-        pattern: their name, with `{}` where the varying part stands.
-        inside: name of the map that holds them; by default the row itself does.
+        kind: type of the attributes; `TypedAttribute` for maps.
+        pattern: name of the attributes, with `{}` for the varying part.
+        inside: name of the map that contains them; by default they are attributes of the row.
 
     Example:
         mark = AttributeFamily(NumberAttribute, "r{}")
@@ -98,18 +98,18 @@ class AttributeFamily[A: Attribute[Any]]:
         self._parents = [] if inside is None else [inside]
 
     def name(self, varying: object) -> str:
-        """Return the name of one of them, as it stands in an item."""
+        """Return the name of an attribute of the family, as in items."""
         return self._pattern.format(varying)
 
     def __getitem__(self, varying: object) -> A:
-        """Return one of them for use in conditions and actions."""
+        """Return an attribute of the family, for conditions and actions."""
         found = self._kind(attr_name=self.name(varying))
         found.attr_path = [*self._parents, found.attr_name]
         return found
 
 
 def inside[A: Attribute[Any]](parent: str, child: A) -> A:
-    """Declare an attribute of a map in a row, for use in conditions and actions.
+    """Declare an attribute inside a map of a row, for conditions and actions.
 
     Example:
         open_turn = TypedAttribute()
@@ -120,18 +120,18 @@ def inside[A: Attribute[Any]](parent: str, child: A) -> A:
 
 
 def set_item(item: Item) -> list[SetAction]:
-    """Return the actions that set attributes to those of an item."""
+    """Return actions that set all attributes of an item."""
     return [SetAction(Path([name]), Value(value)) for name, value in item.items()]
 
 
 def to_item(value: DataclassInstance) -> dict[str, AttributeValueTypeDef]:
-    """Return the fields of a dataclass as attributes. None is left out; times are ISO 8601 in UTC."""
+    """Return a dataclass as an item. Fields that are None are omitted; times become ISO 8601 in UTC."""
     plain = asdict(value, dict_factory=_plain)
     return {name: attribute(content) for name, content in plain.items() if content is not None}
 
 
 def from_item[T: DataclassInstance](kind: type[T], item: Item) -> T:
-    """Return the dataclass that an item holds. Attributes of other names are ignored.
+    """Return the dataclass of an item. Attributes without a field are ignored.
 
     Raises:
         pydantic.ValidationError: the item does not fit the dataclass.
@@ -142,28 +142,28 @@ def from_item[T: DataclassInstance](kind: type[T], item: Item) -> T:
 
 
 def attribute(content: object) -> AttributeValueTypeDef:
-    """Return a plain value as a typed one: text, whole numbers, truth values, None, and lists and maps of these."""
+    """Return a Python value as an attribute value: text, integers, booleans, None, and lists and maps of these."""
     typed: AttributeValueTypeDef = _serializer().serialize(content)
     return typed
 
 
 def nested(value: DataclassInstance) -> AttributeValueTypeDef:
-    """Return a dataclass as one typed value, a map."""
+    """Return a dataclass as an attribute value, a map."""
     return attribute(asdict(value, dict_factory=_plain))
 
 
 def plain(content: AttributeValueTypeDef) -> Any:
-    """Return the plain value of a typed one."""
+    """Return the Python value of an attribute value."""
     return _deserializer().deserialize(content)
 
 
 def number(item: Item, name: str) -> int:
-    """Return a whole number of an item; 0 where it is absent."""
+    """Return an integer attribute of an item; 0 if it is absent."""
     return int(item[name]["N"]) if name in item else 0
 
 
 def timestamp(moment: datetime) -> str:
-    """Return a time in UTC, always with six decimals."""
+    """Return a time as ISO 8601 text in UTC with six decimals."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 

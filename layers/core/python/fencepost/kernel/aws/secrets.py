@@ -1,4 +1,4 @@
-"""Secrets from AWS Secrets Manager, through the cache of Powertools parameters."""
+"""Secrets from AWS Secrets Manager, cached by Powertools, and keys derived from them."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ if TYPE_CHECKING:
 
 
 MAX_AGE_SECONDS = 300
-"""How long a secret is kept in memory: a rotated one is followed within this time."""
+"""Seconds for which a secret is cached: rotations take effect within this time."""
 
 PLACEHOLDER = "not-set"
-"""What the template puts where the operator named no key yet."""
+"""Value of the template's secret until the operator stores a key."""
 
 _SALT = b"fencepost"
 _VISIBLE_ASCII = re.compile(r"[!-~]+")
 _CONNECT_TIMEOUT_SECONDS = 1
 _READ_TIMEOUT_SECONDS = 2
 _ATTEMPTS = 2
+_HASH_BYTES = 32
+_MOST_BLOCKS = 255
 
 type ReadSecret = Callable[[str, bool], str]
-"""Reads a secret by its name or ARN; True passes over the cache. Raises `SecretUnavailable`."""
+"""Reads a secret by its name or ARN; True bypasses the cache. Raises `SecretUnavailable`."""
 
 
 class SecretUnavailable(Exception):
-    """A secret cannot be read. The text says nothing of it."""
+    """A secret cannot be read. The message does not name it."""
 
 
 class SecretKeys(Keys):
     """Implements `fencepost.kernel.ports.Keys`.
 
-    A rotated signing secret begins new counts per address, and ends the signatures of earlier answers; what is verified
-    with a `ring` outlives one rotation.
+    A rotation of the signing secret resets the counts per address and invalidates signatures of earlier answers.
+    Signatures that are verified with a `ring` survive one rotation.
 
     Args:
-        signing_secret: the name or ARN of the secret from which keys are derived.
-        provider_secret: the same of the provider's key; empty uses `api_key`.
-        edge_secret: the same of what CloudFront sends; empty where no CloudFront stands in front.
-        api_key: the provider's key itself, for a laptop.
+        signing_secret: name or ARN of the secret that keys are derived from.
+        provider_secret: name or ARN of the provider's key; empty to use `api_key`.
+        edge_secret: name or ARN of the secret that CloudFront sends; empty without CloudFront.
+        api_key: the provider's key itself, for local use.
         read: reads a secret; by default from Secrets Manager.
-        read_previous: reads what a secret was before it was last rotated, empty where it never was.
+        read_previous: reads the value of a secret before its last rotation; empty if it was never rotated.
     """
 
     def __init__(
@@ -73,69 +75,61 @@ class SecretKeys(Keys):
         return _derived(self._value(self._signing_secret), purpose)
 
     @override
-    def ring(self, purpose: str, *, anew: bool = False) -> tuple[bytes, ...]:
-        current = self._value(self._signing_secret, anew=anew)
+    def ring(self, purpose: str, *, refresh: bool = False) -> tuple[bytes, ...]:
+        current = self._value(self._signing_secret, refresh=refresh)
         try:
-            previous = self._read_previous(self._signing_secret, anew)
+            previous = self._read_previous(self._signing_secret, refresh)
         except SecretUnavailable:
             raise FencepostError(ErrorCode.MISCONFIGURED) from None
         return tuple(_derived(secret, purpose) for secret in (current, previous) if secret)
 
     @override
     def provider_key(self) -> str:
-        """The placeholder counts as none, and so does what no header can carry."""
+        """The placeholder, and keys that are not valid in an HTTP header, count as missing."""
         return _header(self._value(self._provider_secret) if self._provider_secret else _present(self._api_key))
 
     @override
     def edge_secret(self) -> str | None:
-        """
-
-        Raises:
-            FencepostError: `misconfigured` when it is named but cannot be read, or cannot be a header.
-        """
+        """Return the secret, or raise `misconfigured` if it cannot be read or is not valid in an HTTP header."""
         return _header(self._value(self._edge_secret)) if self._edge_secret else None
 
+    @override
     def refresh_provider_key(self) -> None:
-        """Read the provider's key anew, e.g. after the provider refused the one in memory.
-
-        Raises:
-            FencepostError: `misconfigured` when it cannot be read.
-        """
         if self._provider_secret:
-            self._value(self._provider_secret, anew=True)
+            self._value(self._provider_secret, refresh=True)
 
-    def _value(self, name: str, *, anew: bool = False) -> str:
+    def _value(self, name: str, *, refresh: bool = False) -> str:
         if not name:
             raise FencepostError(ErrorCode.MISCONFIGURED)
         try:
-            return _present(self._read(name, anew))
+            return _present(self._read(name, refresh))
         except SecretUnavailable:
             raise FencepostError(ErrorCode.MISCONFIGURED) from None
 
 
-def read_secret(name: str, anew: bool) -> str:
-    """Read a secret from Secrets Manager, or from memory while it is fresh.
+def read_secret(name: str, refresh: bool) -> str:
+    """Return a secret from Secrets Manager or its cache.
 
     Raises:
-        SecretUnavailable: it cannot be had. The SDK's error is dropped: its text may name the secret.
+        SecretUnavailable: it cannot be read. The SDK's error is dropped, since its text may name the secret.
     """
-    return _text(_provider(), name, anew)
+    return _text(_provider(), name, refresh)
 
 
-def read_previous_secret(name: str, anew: bool) -> str:
-    """Read what a secret was before it was last rotated; empty where it never was.
+def read_previous_secret(name: str, refresh: bool) -> str:
+    """Return the value of a secret before its last rotation; empty if it was never rotated.
 
     Raises:
-        SecretUnavailable: it cannot be had.
+        SecretUnavailable: it cannot be read.
     """
-    return _text(_previous(), name, anew)
+    return _text(_previous(), name, refresh)
 
 
-def _text(provider: SecretsProvider, name: str, anew: bool) -> str:
+def _text(provider: SecretsProvider, name: str, refresh: bool) -> str:
     from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
     try:
-        value = provider.get(name, max_age=MAX_AGE_SECONDS, force_fetch=anew)
+        value = provider.get(name, max_age=MAX_AGE_SECONDS, force_fetch=refresh)
     except GetParameterError:
         raise SecretUnavailable from None
     if not isinstance(value, str):
@@ -145,7 +139,7 @@ def _text(provider: SecretsProvider, name: str, anew: bool) -> str:
 
 @cache
 def _provider() -> SecretsProvider:
-    """Make the provider at the first use: it imports the SDK."""
+    """Return the provider of current versions. It imports the SDK, so it is called at the first use."""
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
 
     return SecretsProvider(boto3_client=_client())
@@ -153,7 +147,7 @@ def _provider() -> SecretsProvider:
 
 @cache
 def _previous() -> SecretsProvider:
-    """Make the provider of previous versions. It has a cache of its own: Powertools' looks at the name alone."""
+    """Return the provider of previous versions. It needs a separate cache, since Powertools caches by name only."""
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
 
     class Previous(SecretsProvider):
@@ -161,7 +155,7 @@ def _previous() -> SecretsProvider:
             try:
                 return super()._get(name, **{**sdk_options, "VersionStage": "AWSPREVIOUS"})
             except self.client.exceptions.ResourceNotFoundException:
-                # Kept like any value, or each look at a secret that was never rotated would ask anew.
+                # Cached like any value, so that secrets without a previous version are not read each time.
                 return ""
 
     return Previous(boto3_client=_client())
@@ -191,9 +185,9 @@ def _present(value: str) -> str:
 
 
 def _header(value: str) -> str:
-    """Return the secret as the value of an HTTP header, without the line end that came with a paste or a file.
+    """Return a secret as the value of an HTTP header, without surrounding whitespace such as a pasted line end.
 
-    One that no header can carry would fail each call only after the call was reserved for.
+    Checked here, since an invalid value would fail each call only after its reservation in the ledger.
     """
     stripped = value.strip()
     if not _VISIBLE_ASCII.fullmatch(stripped):
@@ -201,21 +195,17 @@ def _header(value: str) -> str:
     return stripped
 
 
-_HASH_BYTES = 32
-_MOST_BLOCKS = 255
-
-
 def hkdf_sha256(secret: bytes, *, salt: bytes, info: bytes, length: int = _HASH_BYTES) -> bytes:
-    """Derive a key.
+    """Derive a key with HKDF-SHA256 (RFC 5869).
 
     Args:
         secret: the input keying material.
-        salt: public; empty stands for 32 zero bytes, as the RFC has it.
-        info: what the key is for. Keys of different purposes tell nothing of each other.
-        length: bytes wanted, at most 8,160.
+        salt: public; empty stands for 32 zero bytes, as in the RFC.
+        info: purpose of the key. Keys of different purposes are independent.
+        length: length of the key in bytes, at most 8,160.
 
     Raises:
-        ValueError: more bytes were asked for than HKDF can give.
+        ValueError: `length` is too large.
     """
     if length > _MOST_BLOCKS * _HASH_BYTES:
         raise ValueError("HKDF-SHA256 gives at most 8,160 bytes")

@@ -1,4 +1,4 @@
-"""The DynamoDB client of a process, and clients of other credentials."""
+"""DynamoDB clients of the process and of other credentials, and the errors of AWS clients."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 type ClientFactory = Callable[[], DynamoDBClient]
-"""Makes or returns a client; called for each request, so that nothing is connected before it is used."""
+"""Makes or returns a client. Called for each request, so that clients are made at their first use."""
 
-# A table in the same region answers in milliseconds. Two attempts, and the worst of them, leave the provider its time.
+# Tables respond within milliseconds. Two attempts that time out still leave enough time for the provider.
 CONNECT_TIMEOUT_SECONDS = 1
 READ_TIMEOUT_SECONDS = 2
 ATTEMPTS = 2
@@ -22,9 +22,9 @@ ATTEMPTS = 2
 
 @cache
 def dynamodb_client() -> DynamoDBClient:
-    """Return the client that all tables share, and with it one pool of warm connections.
+    """Return the client that all tables share, with one pool of connections.
 
-    The SDK is imported here, at the first use. A separate session makes this safe in threads.
+    It imports the SDK, so it is called at the first use. A separate session makes it safe in threads.
     """
     from boto3.session import Session
 
@@ -45,9 +45,9 @@ def connect(session: Session) -> DynamoDBClient:
 
 
 def aws_errors() -> tuple[type[Exception], ...]:
-    """Return what the SDK raises where a service refuses, does not answer, or answers what cannot be read.
+    """Return the SDK's exceptions for error responses, failed connections and malformed responses.
 
-    An `except` clause asks for it only when something was raised, so the SDK is not imported for it.
+    An `except` clause evaluates this call only after an exception, so it never causes the import of the SDK.
     """
     from botocore.exceptions import BotoCoreError, ClientError
     from botocore.parsers import ResponseParserError

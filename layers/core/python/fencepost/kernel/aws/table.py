@@ -1,4 +1,4 @@
-"""The one way to DynamoDB."""
+"""Reads, writes, batches and transactions of DynamoDB tables."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ _CONCURRENT_READS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The condition did not hold. `item` is what it was checked against; empty where there was none."""
+    """The condition of a write failed on the row `item`; empty if there was no row."""
 
     item: Item
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One answer to a query, of 1 MB at most. `next_key` is where the next one starts; None at the end."""
+    """A page of a query, at most 1 MB. `next_key` is the key after which the next page begins; None at the end."""
 
     items: Sequence[Item]
     next_key: Key | None
 
 
 class QueryOptions(TypedDict, total=False):
-    """How a query reads.
+    """Options of a query.
 
     Attributes:
-        filtered: what rows must satisfy. DynamoDB reads, and bills, the others as well.
-        limit: the most rows to yield, and to read in one request.
-        start: the key after which to begin, as `Page.next_key` tells it.
-        descending: from the highest sort key down.
-        index: the index to read.
-        consistent: True by default; False for a global index, which is never consistent.
+        filtered: condition of the rows to return. DynamoDB reads and bills the others, too.
+        limit: greatest number of rows to yield, and to read in one request.
+        start: key after which to begin, from `Page.next_key`.
+        descending: whether to begin with the highest sort key.
+        index: name of an index to query.
+        consistent: True by default; must be False for a global index.
     """
 
     filtered: Condition | None
@@ -59,17 +59,17 @@ class QueryOptions(TypedDict, total=False):
 
 
 class Table:
-    """A table of DynamoDB. Reads are consistent unless asked otherwise.
+    """A table of DynamoDB. Reads are consistent by default.
 
-    All methods raise `FencepostError` with the code `failure` when the store does not answer, refuses, or is still
-    throttled or contended at the deadline of `retries`. A write may have happened all the same, unless it was refused.
+    All methods raise `FencepostError` with the code `failure` if DynamoDB does not answer or reports an error, or if
+    the request is still throttled or in conflict at the deadline of `retries`. A write may have happened all the same.
 
     Args:
-        name: its name.
+        name: name of the table.
         client: makes or returns the client, for example of a tenant's session.
-        failure: code of the errors.
-        retries: how long conflicts, throttling and unprocessed items are waited for.
-        observer: is told the capacity that each request consumed.
+        failure: code of errors.
+        retries: policy for conflicts, throttling and unprocessed items.
+        observer: called with the capacity that each request consumed.
 
     Example:
         days = Table("limits")
@@ -91,20 +91,20 @@ class Table:
         self._calls = Calls(client, failure, retries, observer)
 
     def get(self, key: Key, *projection: Selected, consistent: bool = True) -> Item | None:
-        """Return a row, or those of its attributes that the projection names; None where there is none."""
+        """Return a row, or the attributes of a projection; None if there is no row."""
         request = {"TableName": self.name, "Key": key, "ConsistentRead": consistent}
         answer = self._calls.send("get_item", self.name, request | expression_fields(projection=projection))
         return answer.get("Item")
 
     def put(self, item: Item, *, condition: Condition | None = None) -> Refused | None:
-        """Store a row in place of the one under its key."""
+        """Store a row, replacing any row with the same key."""
         answer = self._conditional("put_item", self._put(item, condition))
         return answer if isinstance(answer, Refused) else None
 
     def update(
         self, key: Key, *actions: Action, condition: Condition | None = None, whole: bool = False
     ) -> Item | Refused:
-        """Change a row, or make it where there is none.
+        """Update a row, or create it if there is none.
 
         Returns:
             The attributes that the actions wrote, or all of the row's where `whole` is set; or the row that the
@@ -115,55 +115,55 @@ class Table:
         return answer if isinstance(answer, Refused) else answer.get("Attributes", {})
 
     def delete(self, key: Key, *, condition: Condition | None = None) -> Refused | None:
-        """Remove a row, whether it is there or not."""
-        answer = self._conditional("delete_item", self._keyed(key, condition))
+        """Delete a row, if there is one."""
+        answer = self._conditional("delete_item", self._by_key(key, condition))
         return answer if isinstance(answer, Refused) else None
 
     def query(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Iterator[Item]:
-        """Yield the rows of a partition, reading page after page as they are asked for.
+        """Yield the rows of a partition. Pages are read as rows are consumed.
 
         Args:
-            key: names the partition, and may bound the sort key.
-            projection: the attributes to return; all by default.
+            key: condition of the partition key, and optionally of the sort key.
+            projection: attributes to return; all by default.
             options: see `QueryOptions`.
         """
         pages = self._pages(key, projection, options)
         return islice((item for page in pages for item in page.items), options.get("limit"))
 
     def query_page(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Page:
-        """Return the first page of a query, in one request. Arguments are those of `query`."""
+        """Return the first page of a query, in one request. See `query` for the arguments."""
         return next(self._pages(key, projection, options))
 
     def batch_get(self, keys: Iterable[Key], *projection: Selected) -> list[Item]:
-        """Return the rows that there are under any number of keys, in any order.
+        """Return the existing rows of any number of distinct keys, in any order.
 
-        A key may stand among them once. Requests of a hundred keys are sent eight at a time.
+        Requests of 100 keys are sent, eight at a time.
         """
-        requests = [{self.name: _wanted(some, projection)} for some in batched(keys, READ_AT_ONCE, strict=False)]
+        requests = [{self.name: _keys_request(some, projection)} for some in batched(keys, READ_AT_ONCE, strict=False)]
         workers = min(len(requests), _CONCURRENT_READS)
         answers = _concurrently(lambda wanted: read_batch(self._calls, wanted), requests, workers)
         return [item for answer in answers for item in answer[self.name]]
 
     def batch_get_across(self, keys: Mapping[Table, Sequence[Key]]) -> dict[Table, list[Item]]:
-        """Return the rows that there are in several tables, in one request of a hundred keys at most.
+        """Return the existing rows of several tables, in one request of at most 100 keys.
 
         Example:
             rows = conversations.batch_get_across({conversations: [row, summary], directory: [membership]})
             rows[directory]
         """
-        found = read_batch(self._calls, {table.name: _wanted(some, ()) for table, some in keys.items()})
+        found = read_batch(self._calls, {table.name: _keys_request(some, ()) for table, some in keys.items()})
         return {table: found[table.name] for table in keys}
 
     def batch_write(self, *, puts: Iterable[Item] = (), deletes: Iterable[Key] = (), concurrency: int = 1) -> None:
-        """Store and remove any number of rows, unconditionally and in any order. A key may stand among them once.
+        """Store and delete any number of rows with distinct keys, unconditionally and in any order.
 
         Args:
-            puts: rows to store in place of those under their keys.
-            deletes: keys of rows to remove, whether they are there or not.
-            concurrency: how many requests of 25 rows are sent at a time.
+            puts: rows to store, replacing any rows with the same keys.
+            deletes: keys of rows to delete.
+            concurrency: number of requests of 25 rows that are sent at a time.
 
         Raises:
-            FencepostError: some may have been written.
+            FencepostError: some rows may have been written.
         """
         requests: Iterator[Mapping[str, Any]] = chain(
             ({"PutRequest": {"Item": item}} for item in puts), ({"DeleteRequest": {"Key": key}} for key in deletes)
@@ -173,29 +173,29 @@ class Table:
             pass
 
     def put_write(self, item: Item, *, condition: Condition | None = None) -> Write:
-        """Return a transaction's write that stores a row."""
+        """Return a write that stores a row in a transaction."""
         return Write("Put", self._put(item, condition))
 
     def update_write(self, key: Key, *actions: Action, condition: Condition | None = None) -> Write:
-        """Return a transaction's write that changes a row."""
+        """Return a write that updates a row in a transaction."""
         return Write("Update", self._update(key, actions, condition))
 
     def delete_write(self, key: Key, *, condition: Condition | None = None) -> Write:
-        """Return a transaction's write that removes a row."""
-        return Write("Delete", self._keyed(key, condition))
+        """Return a write that deletes a row in a transaction."""
+        return Write("Delete", self._by_key(key, condition))
 
     def check_write(self, key: Key, condition: Condition) -> Write:
-        """Return a transaction's member that writes nothing and requires a condition."""
-        return Write("ConditionCheck", self._keyed(key, condition))
+        """Return a check of a condition in a transaction, which writes nothing."""
+        return Write("ConditionCheck", self._by_key(key, condition))
 
     def transact(self, writes: Mapping[str, Write]) -> Cancelled | None:
-        """Write all or nothing: 100 rows at most, of any tables, each of them once.
+        """Write at most 100 distinct rows of any tables, all or none. Conflicts with other transactions are returned.
 
         Args:
-            writes: under names by which `Cancelled.met` tells what stood in the way.
+            writes: by name; `Cancelled.met` has the same names.
 
         Returns:
-            None where all was written.
+            None if all rows were written.
 
         Example:
             cancelled = conversations.transact(
@@ -208,7 +208,7 @@ class Table:
         return self._transact(writes, lambda cancelled: not cancelled.throttled)
 
     def transact_with_retry(self, writes: Mapping[str, Write]) -> Cancelled | None:
-        """Write all or nothing, and wait for other transactions on the same rows. See `transact`."""
+        """Write rows as `transact` does, and retry after conflicts with other transactions."""
         return self._transact(writes, lambda cancelled: bool(cancelled.met))
 
     def _transact(self, writes: Mapping[str, Write], final: Callable[[Cancelled], bool]) -> Cancelled | None:
@@ -225,13 +225,13 @@ class Table:
             return Refused(cast("Item", error.response.get("Item", {})))
 
     def _put(self, item: Item, condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Item": item} | _required(condition)
+        return {"TableName": self.name, "Item": item} | _write_fields(condition)
 
-    def _keyed(self, key: Key, condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Key": key} | _required(condition)
+    def _by_key(self, key: Key, condition: Condition | None) -> dict[str, Any]:
+        return {"TableName": self.name, "Key": key} | _write_fields(condition)
 
     def _update(self, key: Key, actions: Sequence[Action], condition: Condition | None) -> dict[str, Any]:
-        return {"TableName": self.name, "Key": key} | _required(condition, actions)
+        return {"TableName": self.name, "Key": key} | _write_fields(condition, actions)
 
     def _pages(self, key: Condition, projection: Sequence[Selected], options: QueryOptions) -> Iterator[Page]:
         request = {
@@ -244,9 +244,9 @@ class Table:
         }
         start = options.get("start")
         while True:
-            asked = {**request, "ExclusiveStartKey": start}
+            parameters = {**request, "ExclusiveStartKey": start}
             answer = self._calls.send(
-                "query", self.name, {name: value for name, value in asked.items() if value is not None}
+                "query", self.name, {name: value for name, value in parameters.items() if value is not None}
             )
             start = answer.get("LastEvaluatedKey")
             yield Page(answer["Items"], start)
@@ -254,20 +254,20 @@ class Table:
                 return
 
 
-def _required(condition: Condition | None, actions: Sequence[Action] = ()) -> dict[str, Any]:
-    """Return the expressions of a write, and what lets a refusal tell the row."""
+def _write_fields(condition: Condition | None, actions: Sequence[Action] = ()) -> dict[str, Any]:
+    """Return the expressions of a write, with the option that returns the row of a failed condition."""
     returned = {} if condition is None else {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     return expression_fields(condition=condition, actions=actions) | returned
 
 
-def _wanted(keys: Sequence[Key], projection: Sequence[Selected]) -> dict[str, Any]:
+def _keys_request(keys: Sequence[Key], projection: Sequence[Selected]) -> dict[str, Any]:
     return {"Keys": [*keys], "ConsistentRead": True} | expression_fields(projection=projection)
 
 
 def _concurrently[Given, Answer](
     send: Callable[[Given], Answer], requests: Iterable[Given], workers: int
 ) -> Iterator[Answer]:
-    """Yield the answers in order. The first failure is raised after all requests that were begun have ended."""
+    """Yield the responses in order. The first failure is raised after all started requests have ended."""
     if workers <= 1:
         yield from map(send, requests)
         return

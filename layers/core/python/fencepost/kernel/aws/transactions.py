@@ -1,4 +1,4 @@
-"""The writes of a transaction, and why one was cancelled."""
+"""Send the writes of a transaction, and read why one was cancelled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THROTTLES: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write of a transaction, as `Table.put_write` and its siblings make it."""
+    """A write of a transaction, as `Table.put_write` and similar methods return it."""
 
     kind: Literal["Put", "Update", "Delete", "ConditionCheck"]
     request: Mapping[str, Any]
@@ -30,8 +30,8 @@ class Cancelled:
     """A transaction that wrote nothing.
 
     Attributes:
-        met: by the name of the write, the row that its condition failed on; empty where there was none.
-        throttled: no condition failed, and a table had no capacity left.
+        met: by the name of each write whose condition failed, the row that it failed on; empty if there was no row.
+        throttled: no condition failed, and a table was out of capacity.
     """
 
     met: Mapping[str, Item]
@@ -39,15 +39,15 @@ class Cancelled:
 
     @property
     def contended(self) -> bool:
-        """No condition failed: another transaction was at one of the rows."""
+        """No condition failed: another transaction was writing one of the rows."""
         return not self.met and not self.throttled
 
 
 def transact_once(calls: Calls, writes: Mapping[str, Write], attempt: int) -> Cancelled | None:
-    """Write all or nothing. The SDK repeats a request whose answer was lost under the same token: it counts once.
+    """Send a transaction once. The SDK repeats a lost request under the same token, which has no further effect.
 
     Raises:
-        FencepostError: neither written nor refused for a reason that `Cancelled` tells.
+        FencepostError: a failure for another reason than those of `Cancelled`.
     """
     request = {"TransactItems": [{one.kind: one.request} for one in writes.values()]}
     tables = dict.fromkeys(one.request["TableName"] for one in writes.values())
@@ -70,6 +70,6 @@ def _read(error: ClientError, names: list[str]) -> Cancelled | None:
     if _FAILED_CONDITION in codes:
         pairs = zip(names, reasons, strict=False)
         return Cancelled({name: one.get("Item", {}) for name, one in pairs if one["Code"] == _FAILED_CONDITION})
-    # A row that is too large, or a request that is not valid, will not do better a second time.
+    # Other codes, such as for rows that are too large or requests that are invalid, would fail again.
     known = bool(codes) and codes <= _CONFLICTS | _THROTTLES
     return Cancelled({}, throttled=bool(codes & _THROTTLES)) if known else None

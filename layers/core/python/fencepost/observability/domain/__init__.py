@@ -1,1 +1,1 @@
-"""Rules without I/O."""
+"""Events and pseudonyms, without I/O."""

@@ -1,4 +1,4 @@
-"""What the events are made of: ids that tell nobody's words, whose data it was, stages and counts."""
+"""Types of event fields: loggable ids, subjects, stage timings and counts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 type Pseudonym = Annotated[str, Field(pattern=r"^[a-z]{1,8}_[0-9a-f]{16}$")]
 type SourceId = Annotated[str, Field(pattern=r"^[^\s\x00-\x1f\x7f]+$", max_length=300)]
-"""A public section's id, or a pseudonym."""
+"""Id of a public section, or a pseudonym."""
 type RouteName = Annotated[str, Field(pattern=r"^[A-Z]{3,7} /[\w/{}+.-]*$", max_length=100)]
-"""A row of our own table of routes, e.g. `GET /v1/conversations/{id}`: never the address that a client sent."""
+"""Row of the table of routes, e.g. `GET /v1/conversations/{id}`; never the path that a client sent."""
 
 
 class Loggable(BaseModel):
-    """A model that may be logged: it is never changed, and takes no field but its own."""
+    """Base of models that may be logged. Instances are immutable, and further fields are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Subject(Loggable):
-    """Whose data an event is about, under pseudonyms (`fencepost.observability.service`)."""
+    """Pseudonyms of the data that an event is about (`fencepost.observability.service`)."""
 
     org: Pseudonym
     owner: Pseudonym | None = None
@@ -30,7 +30,7 @@ class Subject(Loggable):
 
 
 class StageTimings(Loggable):
-    """Milliseconds spent in each stage of a request; None where it was not reached. `retrieve` includes `rewrite`."""
+    """Milliseconds spent in each stage of a request; None for stages not reached. `retrieve` includes `rewrite`."""
 
     guard: float | None = None
     authenticate: float | None = None
@@ -50,9 +50,9 @@ class StageTimings(Loggable):
 
 
 class Fetched(Loggable):
-    """How many items of each kind were read for a prompt, and how many sections there were to choose from.
+    """Numbers of items of each kind that were read for a prompt.
 
-    Where the site has no documents of its own and an index has some, that is one at least.
+    `sections_available` is the number of sections of the site's documents. It is at least 1 if an index has documents.
     """
 
     messages: int = 0

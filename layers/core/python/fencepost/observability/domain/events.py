@@ -1,7 +1,7 @@
-"""Everything that may be logged or audited: a closed table of models.
+"""The closed table of all events that may be logged, and of audit records.
 
-No field can hold a prompt, an answer, an address, its hash, a key or a table's name: fields are numbers, enums,
-fixed words, ids of public documents, and pseudonyms (`fencepost.observability.domain.pseudonyms`) of all other ids.
+No field can hold a prompt, an answer, an address, its hash, a key or a table's name. Fields are numbers, enums, fixed
+words, ids of public documents, and pseudonyms (`fencepost.observability.domain.pseudonyms`) of all other ids.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fencepost.queue.domain import Purpose
 
 
 class AdmissionEvent(Loggable):
-    """The daily caps' decision.
+    """A decision of the daily caps.
 
-    Where a call was admitted, `count` is its number in its day, and `committed_microdollars` what the day has spent
-    and reserved with it.
+    For an admitted call, `count` is its number in the day, and `committed_microdollars` the day's settled and reserved
+    money including the call.
     """
 
     event: Literal["admission"] = "admission"
@@ -36,7 +36,7 @@ class AdmissionEvent(Loggable):
 
 
 class AddressGuardEvent(Loggable):
-    """A request that the per-address limits turned away."""
+    """A request that the per-address limits refused."""
 
     event: Literal["address_guard"] = "address_guard"
     decision: Literal["denied", "failed_closed"]
@@ -47,10 +47,10 @@ type Outcome = ErrorCode | Literal["answered", "done", "demo", "preflight"]
 
 
 class RequestEvent(Loggable):
-    """How one request ended.
+    """The end of a request.
 
-    `outcome` is `answered` where the model answered, `done` where something else was asked for, `demo`, `preflight` or
-    an error code. `prompt_version` is that of the system prompt, where a prompt was put together.
+    `outcome` is `answered` for an answer of the model, `done` for other requests, `demo`, `preflight` or an error code.
+    `prompt_version` is that of the system prompt, if a prompt was assembled.
     """
 
     event: Literal["request"] = "request"
@@ -87,9 +87,9 @@ class DocumentsEvent(Loggable):
 
 
 class LedgerEvent(Loggable):
-    """Something an operator must know about the bill.
+    """A settlement in the ledger, or its failure.
 
-    `kept`: a call of unknown cost stays counted at its worst case. `overrun`: an actual cost above its reservation.
+    `kept`: a call of unknown cost stays counted at its worst case. `overrun`: the cost exceeded its reservation.
     """
 
     event: Literal["ledger"] = "ledger"
@@ -100,10 +100,10 @@ class LedgerEvent(Loggable):
 
 
 class AuthorizationEvent(Loggable):
-    """A decision on what somebody may reach. Its `reason` is never told to them.
+    """An authorisation decision. Its `reason` is never sent to the client.
 
-    `at` is when it was made: as a request came, again between a turn's claim and its prompt, or as a job ran. Without
-    `action`, the organisation that a request chose was refused.
+    `at` is when it was made: at the beginning of a request, between a turn's claim and its prompt, or when a job ran.
+    Without an `action`, the caller was denied the organisation of the request.
     """
 
     event: Literal["authorization"] = "authorization"
@@ -117,7 +117,7 @@ class AuthorizationEvent(Loggable):
 
 
 class KeySetEvent(Loggable):
-    """The OpenID provider's keys were fetched, or could not be. `unknown_key`: a token names one that is not there."""
+    """A fetch of the OpenID provider's keys. `unknown_key`: a token names a key that is not among them."""
 
     event: Literal["key_set"] = "key_set"
     result: Literal["fetched", "unavailable", "unknown_key"]
@@ -125,10 +125,10 @@ class KeySetEvent(Loggable):
 
 
 class LeaseEvent(Loggable):
-    """How a turn came by its conversation's lease, or did not.
+    """The result of a turn's lease acquisition.
 
-    `joined`: a retry waited for its own running turn. `resumed`: a retry took over its dead turn. `parked`: the
-    question of another dead turn was put aside first. `lost`: the lease ended before the answer could be stored.
+    `joined`: a retry waited for its own running turn. `resumed`: a retry took over its own dead turn. `parked`: the
+    question of another dead turn was set aside first. `lost`: the lease expired before the answer was stored.
     """
 
     event: Literal["lease"] = "lease"
@@ -142,7 +142,7 @@ type JobRefusal = DenialReason | Literal["site_inactive", "incarnation_changed",
 
 
 class JobEvent(Loggable):
-    """What became of a job. `refused`: it was not allowed any more as it ran. `superseded`: there was nothing to do."""
+    """The result of a job. `refused`: it was not allowed when it ran. `superseded`: there was nothing to do."""
 
     event: Literal["job"] = "job"
     purpose: Purpose
@@ -158,8 +158,8 @@ class JobEvent(Loggable):
 class BatchEvent(Loggable):
     """The end of an invocation for a stream, a queue or the schedule.
 
-    It says how many records came, will come again, and are no jobs. The schedule's records, and the reconciler's, are
-    the jobs that it queued, and it `failed` once where it did not come to its end.
+    It has the numbers of records, of those that will be delivered again, and of those that cannot be read. For
+    `schedule` and `reconcile`, records are the jobs that were queued, and `failed` is 1 if the task failed.
     """
 
     event: Literal["batch"] = "batch"
@@ -172,9 +172,10 @@ class BatchEvent(Loggable):
 
 
 class ReconcileEvent(Loggable):
-    """What one run of the reconciler looked at and found. `repairs`: the jobs that it queued.
+    """Counts of one run of the reconciler.
 
-    `organisations` are those that it came to the end of; it read from index and tables so many times.
+    `organisations`: those whose comparison was completed. `reads`: requests to index and tables. `repairs`: jobs that
+    were queued.
     """
 
     event: Literal["reconcile"] = "reconcile"
@@ -189,7 +190,7 @@ class ReconcileEvent(Loggable):
 
 
 class ErasureEvent(Loggable):
-    """A step of an erasure. `leftovers`: the verifier found what should be gone."""
+    """A step of an erasure. `leftovers`: the verification found data that should have been removed."""
 
     event: Literal["erasure"] = "erasure"
     result: Literal["forgotten", "swept", "verified", "leftovers"]
@@ -200,10 +201,10 @@ class ErasureEvent(Loggable):
 
 
 class IsolationEvent(Loggable):
-    """A second look found what the first wall should have stopped, and stopped it.
+    """Data of another tenant that a second check found and withheld, although the first check should have.
 
     `organisation_mismatch`: a row, an object or a bundle names another organisation than the scope that read it.
-    `cache_key`: a cached piece lay under a key that is not its own. `tenant_session`: so did a role's session.
+    `cache_key`: a cached entry had another key than its own. `tenant_session`: so had a session of the tenant role.
     """
 
     event: Literal["isolation"] = "isolation"
@@ -212,7 +213,7 @@ class IsolationEvent(Loggable):
 
 
 class TenantSessionEvent(Loggable):
-    """A session of the tenant role was assumed for one organisation, or was not to be had."""
+    """A session of the tenant role was assumed for an organisation, or could not be."""
 
     event: Literal["tenant_session"] = "tenant_session"
     result: Literal["assumed", "unavailable"]
@@ -221,7 +222,7 @@ class TenantSessionEvent(Loggable):
 
 
 class DiagnosisEvent(Loggable):
-    """An admin's look into one conversation. The reason that they gave is in the diagnosis' own row, not here."""
+    """A step of an admin's diagnosis of a conversation. The admin's reason is in the diagnosis' row only."""
 
     event: Literal["diagnosis"] = "diagnosis"
     result: Literal["opened", "looked", "closed", "ended"]
@@ -231,13 +232,13 @@ class DiagnosisEvent(Loggable):
 
 
 class AuditFailedEvent(Loggable):
-    """An audit item could not be stored. The request is not affected."""
+    """An audit record could not be stored. The request is not affected."""
 
     event: Literal["audit_failed"] = "audit_failed"
 
 
 class UnexpectedErrorEvent(Loggable):
-    """A fault of ours. Its class and the line of our code are kept; its text may quote a visitor and is not."""
+    """An unexpected exception: its class and line of code. Its text is dropped, since it may quote user content."""
 
     event: Literal["unexpected_error"] = "unexpected_error"
     kind: Annotated[str, Field(pattern=r"^\w+$")]
@@ -266,7 +267,7 @@ Event = (
 
 
 class AuditRecord(Loggable):
-    """One audit item: when, how it ended, and why."""
+    """An audit record of a request: its time, outcome and error code."""
 
     time: datetime
     outcome: Literal["answered", "done", "demo", "preflight", "refused", "failed"]

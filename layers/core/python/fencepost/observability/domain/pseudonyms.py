@@ -1,7 +1,7 @@
-"""Names under which events speak of people and their conversations: a keyed hash, never the id itself.
+"""Pseudonyms of owners, conversations and other ids in events: keyed hashes.
 
-Whoever reads a log can tell that two lines are about the same conversation, and nobody can tell whose it is without the
-key. A pseudonym is bound to its organisation: one person in two of them has two.
+Two log lines about the same conversation have the same pseudonym; without the key, it does not lead back to the id. A
+pseudonym is bound to its organisation: a person in two organisations has two.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Literal
 from fencepost.identity.domain.scope import Scope
 
 PURPOSE = "pseudonym"
-"""What the key is derived for."""
+"""Purpose that the key is derived for."""
 
 type PseudonymKind = Literal["org", "owner", "conv", "msg", "fact", "summary", "file", "job", "diag"]
 
-_HEX_DIGITS = 16  # 64 bits: among a million names, two are alike once in forty million times.
+_HEX_DIGITS = 16  # 64 bits: a collision among a million names has a probability of 1 in 40 million.
 _PRIVATE: tuple[PseudonymKind, ...] = ("msg", "fact", "summary", "file")
 
 
@@ -26,7 +26,7 @@ class Pseudonyms:
     """Makes pseudonyms with HMAC-SHA-256 (RFC 2104).
 
     Attributes:
-        key: 32 bytes, derived for this purpose alone. With another one all pseudonyms are others.
+        key: 32 bytes, derived for this purpose only. Another key changes all pseudonyms.
     """
 
     key: bytes
@@ -34,7 +34,7 @@ class Pseudonyms:
     def of(self, kind: PseudonymKind, org: str, name: str = "") -> str:
         """Return the pseudonym of an id in an organisation, e.g. `conv_6f0d3c1e22b1a9d4`."""
         parts = (kind, org, name)
-        # Lengths in front, or two ids could be cut differently and read the same.
+        # Length prefixes keep different parts from joining to the same message.
         message = b"".join(len(part.encode()).to_bytes(4) + part.encode() for part in parts)
         return f"{kind}_{hmac.digest(self.key, message, 'sha256').hex()[:_HEX_DIGITS]}"
 
@@ -43,18 +43,18 @@ class Pseudonyms:
         return self.of("org", org)
 
     def owner(self, scope: Scope) -> str:
-        """Return the pseudonym of those whose words a scope opens."""
+        """Return the pseudonym of a scope's owner."""
         return self.of("owner", scope.org, scope.owner)
 
     def source(self, scope: Scope, source_id: str) -> str:
-        """Return the id of a source as it may be logged: a public section's own, and a pseudonym of all else."""
+        """Return the loggable id of a source: a public section's id as it is, a pseudonym for others."""
         kind, separator, name = source_id.partition(":")
         known = _private_kind(kind) if separator else None
         return self.of(known, scope.org, f"{scope.owner}\0{name}") if known else source_id
 
 
 def is_public(source_id: str) -> bool:
-    """Tell whether a source is a section of the site's own documents, rather than something that somebody said."""
+    """Tell whether a source is a section of public documents, rather than user content."""
     kind, separator, _ = source_id.partition(":")
     return not separator or _private_kind(kind) is None
 

@@ -1,4 +1,4 @@
-"""Events as JSON log lines and as metrics in CloudWatch's embedded format, both by Powertools."""
+"""Write events as JSON log lines, and as metrics in CloudWatch's embedded format, with Powertools."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ _WARNING_EVENTS = frozenset({"audit_failed", "isolation"})
 
 
 def silence_libraries() -> None:
-    """Let nobody else write to the log.
+    """Disable warnings and log lines of libraries.
 
-    Libraries quote what they were given, in warnings above all (pydantic's name the offending value), and the
-    promise is that no visitor's word is ever logged. What an operator must know is an event of the table.
+    They may quote user content, as pydantic's warnings do, which must never be logged. Everything that operators must
+    know is an event of the table.
     """
     warnings.simplefilter("ignore")
     logging.getLogger().setLevel(logging.CRITICAL)
 
 
 class LambdaEvents:
-    """The `Events` port of a Lambda function. One instance serves one invocation after another, never two at once.
+    """Implements `fencepost.observability.ports.RequestLog` for a Lambda function. Not safe for concurrent invocations.
 
     Args:
-        service: names the log lines and is the metrics' dimension. Powertools keeps one handler for each name, so
-            instances of the same name write to the standard output that the first one found.
+        service: name in log lines, and dimension of metrics. Powertools keeps one handler for each name, so instances
+            of the same name write to the standard output that the first one found.
     """
 
     def __init__(self, service: str = "fencepost") -> None:
         self._service = service
-        # The location would be a line of this module, always.
+        # Without the location, which would always be a line of this module.
         self._logger = Logger(service=service, level="INFO", utc=True, use_rfc3339=True, location=None)
         self._metrics = EphemeralMetrics(namespace=NAMESPACE, service=service)
         self._cold = True
 
     def begin(self, request_id: str) -> None:
-        """Start an invocation: its id, made by the gateway, goes into each line until the next one starts."""
+        """Start an invocation. Its id, made by the gateway, goes into each line until the next one starts."""
         self._logger.set_correlation_id(request_id)
 
     def emit(self, event: Event) -> None:
-        """Log the event and measure it. The last of an invocation, a request's or a batch's, flushes the metrics."""
+        """Log an event and add its metrics. The event that ends an invocation flushes them."""
         if isinstance(event, RequestEvent | BatchEvent):
             event = event.model_copy(update={"cold_start": self._cold})
             self._cold = False
@@ -72,35 +72,28 @@ class LambdaEvents:
         if isinstance(event, RequestEvent | BatchEvent):
             self._metrics.flush_metrics()
         if isinstance(event, RequestEvent):
-            self._count_outcome(event)
+            name = Metric.OUTCOMES
+            with single_metric(name.value, name.unit, 1, namespace=NAMESPACE) as outcome:
+                outcome.add_dimension("service", self._service)
+                outcome.add_dimension("Outcome", str(event.outcome))
 
     def log_unexpected(self, error: BaseException) -> None:
-        """Log a fault of ours by its class and the line of our code that it passed last: never its text."""
+        """Log an exception by its class and the innermost line of Fencepost's code, never by its text."""
         self.emit(UnexpectedErrorEvent(kind=type(error).__name__, raised_at=_position(error)))
 
     def _write(self, event: Event) -> None:
         fields = event.model_dump(mode="json", exclude_none=True)
+        verdicts = {getattr(event, "decision", None), getattr(event, "result", None)}
         if isinstance(event, UnexpectedErrorEvent):
             self._logger.error(event.event, extra=fields)
-        elif _is_warning(event):
+        elif verdicts & _WARNINGS or event.event in _WARNING_EVENTS:
             self._logger.warning(event.event, extra=fields)
         else:
             self._logger.info(event.event, extra=fields)
 
-    def _count_outcome(self, event: RequestEvent) -> None:
-        name = Metric.OUTCOMES
-        with single_metric(name.value, name.unit, 1, namespace=NAMESPACE) as outcome:
-            outcome.add_dimension("service", self._service)
-            outcome.add_dimension("Outcome", str(event.outcome))
-
-
-def _is_warning(event: Event) -> bool:
-    verdicts = {getattr(event, "decision", None), getattr(event, "result", None)}
-    return bool(verdicts & _WARNINGS) or event.event in _WARNING_EVENTS
-
 
 def _position(error: BaseException) -> str:
-    """Return `chat.py:42`: the innermost frame that is ours, or the innermost of all."""
+    """Return file and line of the innermost frame of Fencepost's code, or of the innermost frame, as `chat.py:42`."""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return "unknown"

@@ -1,4 +1,4 @@
-"""What each event adds to the metrics. The names stand in one table, which dashboard and alarms refer to."""
+"""Metrics of events. `Metric` lists all names, which dashboard and alarms refer to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from http import HTTPStatus
 from aws_lambda_powertools.metrics import MetricUnit
 
 from fencepost.kernel.errors import ErrorCode
-from fencepost.observability.domain.event_parts import Fetched
 from fencepost.observability.domain.events import (
     AddressGuardEvent,
     AdmissionEvent,
@@ -35,7 +34,7 @@ NAMESPACE = "Fencepost"
 
 
 class Metric(StrEnum):
-    """Every metric of the namespace, with the dimension `service`; `OUTCOMES` has the dimension `Outcome` as well."""
+    """All metrics of the namespace. Each has the dimension `service`; `OUTCOMES` also has `Outcome`."""
 
     REQUESTS = "Requests"
     OUTCOMES = "Outcomes"
@@ -86,7 +85,7 @@ class Metric(StrEnum):
     TENANT_SESSION_FAULTS = "TenantSessionFaults"
     DIAGNOSES = "DiagnosesOpened"
     DIAGNOSIS_LOOKS = "DiagnosisLooks"
-    # One for each field of `StageTimings`; `TotalLatency` is that of chats, `ApiLatency` that of all else.
+    # One for each field of `StageTimings`; `TotalLatency` is that of chats, `ApiLatency` that of other requests.
     API_LATENCY = "ApiLatency"
     GUARD_LATENCY = "GuardLatency"
     AUTHENTICATE_LATENCY = "AuthenticateLatency"
@@ -106,7 +105,7 @@ class Metric(StrEnum):
 
     @property
     def unit(self) -> MetricUnit:
-        """Milliseconds for latencies, per cent of a cap, none for money, and counts otherwise."""
+        """Unit of the metric: milliseconds, per cent of a cap, none for money, or a count."""
         suffixes = {
             "Latency": MetricUnit.Milliseconds,
             "CapUsed": MetricUnit.Percent,
@@ -127,11 +126,12 @@ _PROVIDER_ERRORS = frozenset(
 )
 
 _JOBS = {"done": Metric.JOBS_DONE, "refused": Metric.JOBS_REFUSED, "failed": Metric.JOBS_FAILED}
+_DOCUMENTS = {"stale_served": Metric.STALE_DOCUMENTS, "unavailable": Metric.MISSING_DOCUMENTS}
 _DIAGNOSES = {"opened": Metric.DIAGNOSES, "looked": Metric.DIAGNOSIS_LOOKS}
 
 
 def measures(event: Event) -> Iterator[Measure]:
-    """Yield what the event adds. Counts come as 1, times in milliseconds, money in micro-dollars."""
+    """Yield the measurements of an event. Times are in milliseconds, money in micro-dollars."""
     match event:
         case RequestEvent():
             yield from _of_request(event)
@@ -154,9 +154,12 @@ def measures(event: Event) -> Iterator[Measure]:
 def _of_rarer(event: Event) -> Iterator[Measure]:
     match event:
         case DocumentsEvent():
-            yield from _of_documents(event)
+            if event.result in _DOCUMENTS:
+                yield _DOCUMENTS[event.result], 1
         case ErasureEvent():
-            yield from _of_erasure(event)
+            yield Metric.ERASED_ITEMS, event.removed
+            if event.result == "leftovers":
+                yield Metric.ERASURE_LEFTOVERS, max(event.left, 1)
         case ReconcileEvent():
             yield from _of_reconciling(event)
         case IsolationEvent():
@@ -185,24 +188,21 @@ def _of_fault(event: Event) -> Iterator[Measure]:
 def _of_request(event: RequestEvent) -> Iterator[Measure]:
     yield Metric.COLD_STARTS, int(event.cold_start)
     if event.outcome == "preflight":
-        # No question: it would only thin out the rates.
+        # Preflights are excluded, since they would lower the rates of failures.
         return
     yield Metric.REQUESTS, 1
-    # Zeros make rates and averages right where nothing failed.
+    # Zeros make rates and averages right for requests without failures.
     yield Metric.FAILURES, int(event.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
     yield Metric.PROVIDER_ERRORS, int(event.outcome in _PROVIDER_ERRORS)
     if event.outcome == "answered":
         yield Metric.CACHE_HITS, int(event.cache_hit)
         yield Metric.DEGRADED_ANSWERS, int(event.degraded)
     if event.fetched is not None:
-        yield from _of_fetched(event.fetched)
+        fetched = event.fetched
+        counts = (fetched.messages, fetched.facts, fetched.summary_lines, fetched.attachments, fetched.sections)
+        yield Metric.ITEMS_FETCHED, sum(counts)
+        yield Metric.EMPTY_RETRIEVALS, int(fetched.sections_available > 0 and fetched.sections == 0)
     yield from _of_stages(event)
-
-
-def _of_fetched(fetched: Fetched) -> Iterator[Measure]:
-    counts = (fetched.messages, fetched.facts, fetched.summary_lines, fetched.attachments, fetched.sections)
-    yield Metric.ITEMS_FETCHED, sum(counts)
-    yield Metric.EMPTY_RETRIEVALS, int(fetched.sections_available > 0 and fetched.sections == 0)
 
 
 def _of_stages(event: RequestEvent) -> Iterator[Measure]:
@@ -242,12 +242,6 @@ def _of_batch(event: BatchEvent) -> Iterator[Measure]:
     yield Metric.BATCH_FAILURES, event.failed + event.unreadable
 
 
-def _of_erasure(event: ErasureEvent) -> Iterator[Measure]:
-    yield Metric.ERASED_ITEMS, event.removed
-    if event.result == "leftovers":
-        yield Metric.ERASURE_LEFTOVERS, max(event.left, 1)
-
-
 def _of_reconciling(event: ReconcileEvent) -> Iterator[Measure]:
     yield Metric.RECONCILED, event.organisations
     yield Metric.VECTORS_WITHOUT_ROWS, event.vectors_without_rows
@@ -278,10 +272,3 @@ def _of_ledger(event: LedgerEvent) -> Iterator[Measure]:
         yield Metric.UNKNOWN_COSTS, 1
     elif event.result != "settled":
         yield Metric.LEDGER_FAULTS, 1
-
-
-def _of_documents(event: DocumentsEvent) -> Iterator[Measure]:
-    if event.result == "stale_served":
-        yield Metric.STALE_DOCUMENTS, 1
-    elif event.result == "unavailable":
-        yield Metric.MISSING_DOCUMENTS, 1

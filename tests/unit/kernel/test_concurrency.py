@@ -1,4 +1,4 @@
-"""Calls at once: results in order, failures in order, and nobody is left running."""
+"""Concurrent calls: order of results and failures, and no call is left running."""
 
 from __future__ import annotations
 
