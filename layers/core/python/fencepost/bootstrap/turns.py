@@ -12,10 +12,9 @@ from fencepost.conversations.service.attachments import AttachmentService
 from fencepost.documents.readers.file_text import FileText
 from fencepost.kernel.clock import utc_now
 from fencepost.observability.ports import Events
-from fencepost.turns.service.answering import Answering, Attached
-from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.claiming import ConversationLeases
 from fencepost.turns.service.turn_retrieval import TurnRetrieval
-from fencepost.turns.service.turns import TurnService
+from fencepost.turns.service.turns import Attached, TurnService
 
 
 def turn_service(
@@ -24,23 +23,20 @@ def turn_service(
     """Build it. Nothing is connected to."""
     store = reached.turns
     return TurnService(
-        answering=Answering(
-            store=store,
-            leases=ConversationLeases(store=store, events=log, keys=before.keys, clock=utc_now, pause=time.sleep),
-            composer=made_with.composer,
-            documents=made_with.documents,
-            paid=made_with.paid,
-            attached=_attached(reached),
-            clock=utc_now,
-            decide=replace(before.decide, at="turn"),
-            recall=recall,
-        ),
+        store=store,
+        leases=ConversationLeases(store=store, events=log, keys=before.keys, clock=utc_now, pause=time.sleep),
+        prompt_builder=made_with.composer,
+        documents=made_with.documents,
+        paid=made_with.paid,
+        attached=_attached(reached),
         conversations=reached.conversations,
         directory=before.directory,
         sites=before.sites,
         keys=before.keys,
         clock=utc_now,
         decide=before.decide,
+        decide_again=replace(before.decide, at="turn"),
+        recall=recall,
     )
 
 
