@@ -24,8 +24,7 @@ from fencepost.model.service import Billing, PaidModel
 from fencepost.observability.service import Trace
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
 from fencepost.turns.ports import TurnStore
-from fencepost.turns.service.answering import Answering
-from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.claiming import ConversationLeases
 from fencepost.turns.service.prompt_builder import PromptBuilder
 from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from fencepost.turns.service.turns import TurnService
@@ -160,25 +159,20 @@ class TurnWorld:
         paid = PaidModel(MODEL, process.mortal(self.model, "model"), billing)
         documents = process.mortal(self.documents, "documents")
         return TurnService(
-            answering=Answering(
-                store=store,
-                leases=ConversationLeases(
-                    store=store, events=self.events, keys=keys, clock=self.clock, pause=self.pause
-                ),
-                composer=PromptBuilder(keys=keys, ranker=FullTextRanker(), budgets=BUDGETS, unsigned="accept"),
-                documents=lambda _site: documents,
-                paid=lambda site: self._paid(site, paid),
-                attached=self.attached,
-                clock=self.clock,
-                decide=Authorizer(keys, self.events, "turn"),
-                recall=self.recall,
-            ),
+            store=store,
+            leases=ConversationLeases(store=store, events=self.events, keys=keys, clock=self.clock, pause=self.pause),
+            prompt_builder=PromptBuilder(keys=keys, ranker=FullTextRanker(), budgets=BUDGETS, unsigned="accept"),
+            documents=lambda _site: documents,
+            paid=lambda site: self._paid(site, paid),
+            attached=self.attached,
             conversations=process.mortal(self.conversations, "conversations"),
             directory=process.mortal(self.directory, "directory"),
             sites=SiteService(self.directory, self.site),
             keys=keys,
             clock=self.clock,
             decide=Authorizer(keys, self.events),
+            decide_again=Authorizer(keys, self.events, "turn"),
+            recall=self.recall,
         )
 
     def _paid(self, site: Site, paid: PaidModel) -> PaidModel:

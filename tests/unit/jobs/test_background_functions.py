@@ -140,4 +140,5 @@ def test_the_schedule_starts_without_an_sdk_and_asks_what_is_due_of_all_organisa
         printed = run("schedule", "schedule.json", **AWS, **NOBODY | {"AWS_ENDPOINT_URL": url} | names)
     assert (printed["answer"], printed["started"]) == (None, [])
     (query,) = map(json.loads, asked)
-    assert (query["IndexName"], query["ExpressionAttributeValues"][":due"]) == ("agenda", {"S": "due"})
+    assert query["IndexName"] == "agenda"
+    assert {"S": "due"} in query["ExpressionAttributeValues"].values()

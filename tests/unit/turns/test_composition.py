@@ -85,12 +85,12 @@ class TestAnswers:
 
     def test_the_draft_says_what_each_layer_took(self) -> None:
         draft = drafted()
-        sources = {use.layer: use.sources for use in draft.layers}
+        sources = {use.layer: use.sources for use in draft.prompt.layers}
         assert sources["facts"] == ("fact:f1",)
         assert sources["summary"] == ("summary:s1", "msg:m0", "msg:m0.1")
         assert sources["history"] == ("msg:q1", "msg:q1.1", "msg:q3", "msg:q3.1")
         assert sources["context"][0] == "file:9"
-        assert sum(use.tokens for use in draft.layers) == draft.prompt.input_tokens
+        assert sum(use.tokens for use in draft.prompt.layers) == draft.prompt.input_tokens
 
 
 DOCUMENTS = DocumentSet(

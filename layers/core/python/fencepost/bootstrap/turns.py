@@ -27,8 +27,7 @@ from fencepost.screening.domain.screen import compile_patterns
 from fencepost.settings import Settings
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore
 from fencepost.turns.ports import TurnStore
-from fencepost.turns.service.answering import Answering
-from fencepost.turns.service.conversation_leases import ConversationLeases
+from fencepost.turns.service.claiming import ConversationLeases
 from fencepost.turns.service.prompt_builder import PromptBuilder
 from fencepost.turns.service.turns import TurnService
 
@@ -94,23 +93,20 @@ def turn_service(
         lambda access: DynamoDbTurnStore(stores.table, stores.directory, stores.blobs_of(access), access.dynamodb)
     )
     return TurnService(
-        answering=Answering(
-            store=store,
-            leases=ConversationLeases(store=store, events=log, keys=ingress.keys, clock=utc_now, pause=time.sleep),
-            composer=parts.prompts,
-            documents=parts.documents,
-            paid=parts.models.paid,
-            attached=_attached_texts(stores),
-            clock=utc_now,
-            decide=replace(ingress.decide, at="turn"),
-            recall=retrieval,
-        ),
+        store=store,
+        leases=ConversationLeases(store=store, events=log, keys=ingress.keys, clock=utc_now, pause=time.sleep),
+        prompt_builder=parts.prompts,
+        documents=parts.documents,
+        paid=parts.models.paid,
+        attached=_attached_texts(stores),
         conversations=conversation_store(stores),
         directory=ingress.directory,
         sites=ingress.sites,
         keys=ingress.keys,
         clock=utc_now,
         decide=ingress.decide,
+        decide_again=replace(ingress.decide, at="turn"),
+        recall=retrieval,
     )
 
 

@@ -156,7 +156,7 @@ def read_answers(item: Item) -> dict[int, AnswerEntry]:
     return {revision: from_item(AnswerEntry, entries[revision]) for revision in sorted(entries)}
 
 
-CONTENT_REF: Final = "content_ref"
+CONTENT_REF: Final[str] = MessageRow.content_ref.attr_name
 """The attribute that names the object with a message's content."""
 _TEXT: Final = "text/plain; charset=utf-8"
 

@@ -1,10 +1,10 @@
-"""The prompt of a turn: six layers within exact budgets, always in the same order.
+"""Assembly of a prompt: layers within exact token budgets, always in the same order.
 
-Rules (and the whole documentation where it fits) · facts · summary · earlier turns · what was said elsewhere, where
-something of it was found · retrieved context · the message.
-Where they are too much together, retrieved context gives way first, then the oldest turns, then the oldest lines of the
-summary; facts and message never do. What stands before the message is the same from turn to turn as far as it can be,
-byte by byte, so that the provider's cache hits (docs/adr/0009).
+The order is: rules (and the whole documentation where it fits), facts, summary, earlier turns, messages of other
+conversations, retrieved context, the message. When the context window is too small for all of them, retrieved context
+gives way first, then the oldest turns, then the oldest lines of the summary; facts and message never do. As much as
+possible of what stands before the message is identical from turn to turn, byte by byte, so that the provider's cache
+hits (docs/adr/0009).
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ type Rank = Callable[[str, DocumentSet], Sequence[Section]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nonces:
-    """Of the fences of each kind. All but `fresh`, which is drawn for one request and for retrieved context, are
-    derived from a secret and their content's hash.
+    """Nonces for the fences of each kind.
+
+    All but `fresh` are derived from a secret and their content's hash. `fresh` is drawn for one request, and is for
+    retrieved context.
     """
 
     documents: str
@@ -57,28 +59,29 @@ class Nonces:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every nonce. None may stand in any text but our own tags."""
+        """All nonces. None of them may stand in a text other than our own tags."""
         return self.documents, self.facts, self.summary, self.fresh
 
 
-def assemble(layers: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> Prompt:
-    """Put a prompt together. The same arguments give the same prompt.
+def assemble(inputs: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> Prompt:
+    """Assemble a prompt. The same arguments give the same prompt.
 
     Args:
-        layers: what there is.
-        rank: orders the sections by relevance to a text; called only where not all of them fit.
-        budgets: what each layer may take. Facts never give way: they are refused where they are written.
+        inputs: everything that the prompt may contain.
+        rank: orders sections by relevance to a text; called only where not all of them fit.
+        budgets: tokens of each layer. Facts never give way: too many are refused when they are written.
         nonces: for the fences.
 
     Raises:
-        FencepostError: `prompt_too_large` if rules, facts and message alone leave no room for an answer.
+        FencepostError: `prompt_too_large`; rules, facts and message alone leave no room for an answer.
     """
-    shown = _chosen(layers, rank, budgets, nonces)
-    uses = tuple(_uses(shown))
+    chosen = _chosen(inputs, rank, budgets, nonces)
+    excerpts = (chosen.documents, chosen.facts, chosen.summary, chosen.memory, *chosen.context)
+    uses = tuple(_uses(chosen))
     return Prompt(
-        system=tuple(_system(shown)),
-        turns=tuple(_turns(shown, layers.stored)),
-        sources=tuple(dict.fromkeys(source for excerpt in shown.excerpts for source in excerpt.sources)),
+        system=tuple(_system(chosen)),
+        turns=tuple(_turns(chosen, inputs.stored)),
+        sources=tuple(dict.fromkeys(source for excerpt in excerpts for source in excerpt.sources)),
         input_tokens=sum(use.tokens for use in uses),
         max_output_tokens=budgets.max_output_tokens,
         layers=uses,
@@ -86,9 +89,9 @@ def assemble(layers: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: No
 
 
 def most_tokens(budgets: LayerBudgets, product_prompt: str) -> int:
-    """Return an upper bound on the input of a site's turn: all layers full, and the longest message.
+    """Return an upper bound on the input tokens of a site's turn: all layers full, and the longest message.
 
-    The whole documentation and what was retrieved, files among it, each stay within the budget of documents.
+    The whole documentation and the retrieved context, which includes files, each stay within the documents' budget.
     """
     rules = (SYSTEM_PROMPT, product_rules(product_prompt), STORED_TURNS)
     framed = REQUEST_TOKENS + sum(map(block_tokens, rules))
@@ -99,8 +102,8 @@ def most_tokens(budgets: LayerBudgets, product_prompt: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
-    """What the prompt shows of its layers.
+class _Chosen:
+    """The contents of a prompt's layers.
 
     Attributes:
         rules_tokens: of rules and notice, with what a provider adds around a request.
@@ -116,119 +119,119 @@ class _Shown:
     documents: Excerpt = NOTHING
     summary: Excerpt = NOTHING
     history: tuple[Exchange, ...] = ()
+    history_tokens: int = 0
     memory: Excerpt = NOTHING
     context: tuple[Excerpt, ...] = ()
 
-    @property
-    def excerpts(self) -> tuple[Excerpt, ...]:
-        return self.documents, self.facts, self.summary, self.memory, *self.context
 
-    @property
-    def tokens(self) -> int:
-        history = sum(exchange.tokens for exchange in self.history)
-        return self.rules_tokens + self.message_tokens + history + sum(excerpt.tokens for excerpt in self.excerpts)
-
-
-def _chosen(layers: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> _Shown:
-    """Choose what is shown: first what never gives way, then the others, the last to give way first."""
-    shown = _always(layers, nonces)
-    # The notice that nothing matches is the least that the last turn holds besides the message.
-    limit = budgets.context_tokens - budgets.max_output_tokens - NOTICE.tokens
-    if shown.tokens > limit:
+def _chosen(inputs: PromptInputs, rank: Rank, budgets: LayerBudgets, nonces: Nonces) -> _Chosen:
+    """Fill the layers: first those that never give way, then the others, the last to give way first."""
+    fixed = _fixed(inputs, nonces)
+    # The last turn holds the notice that nothing matches, at least.
+    left = budgets.context_tokens - budgets.max_output_tokens - NOTICE.tokens
+    left -= fixed.rules_tokens + fixed.facts.tokens + fixed.message_tokens
+    if left < 0:
         raise FencepostError(ErrorCode.PROMPT_TOO_LARGE)
-    room = min(budgets.summary_tokens, limit - shown.tokens)
-    shown = replace(shown, summary=summary_lines(layers.summary, room, nonces.summary))
-    room = min(budgets.history_tokens, limit - shown.tokens)
-    shown = replace(shown, history=_history(layers, room, nonces))
-    room = min(budgets.documents_tokens, limit - shown.tokens)
-    whole = whole_documents(layers.documents, nonces.documents, room)
-    shown = replace(shown, documents=whole or NOTHING)
-    room = min(budgets.documents_tokens, limit - shown.tokens)
-    ranked = _ranked(layers, shown, rank)
-    files = attached_files(layers.attachments, room if ranked is None else room // 2, nonces.fresh)
+    summary = summary_lines(inputs.summary, min(budgets.summary_tokens, left), nonces.summary)
+    left -= summary.tokens
+    history = _history(inputs, min(budgets.history_tokens, left), nonces)
+    history_tokens = sum(exchange.tokens for exchange in history)
+    left -= history_tokens
+    documents = whole_documents(inputs.documents, nonces.documents, min(budgets.documents_tokens, left)) or NOTHING
+    left -= documents.tokens
+    room = min(budgets.documents_tokens, left)
+    ranked = _ranked(inputs, documents, history, rank)
+    files = attached_files(inputs.attachments, room if ranked is None else room // 2, nonces.fresh)
     sections = NOTHING if ranked is None else best_sections(ranked, room - files.tokens, nonces.fresh)
-    shown = replace(shown, context=(files, sections))
-    room = min(budgets.memory_tokens, limit - shown.tokens)
-    return replace(shown, memory=memories(layers.memories, room, nonces.fresh))
-
-
-def _ranked(layers: PromptInputs, shown: _Shown, rank: Rank) -> Sequence[Section] | None:
-    """Return what may be shown of the documentation, the best first; None where all of it is shown already."""
-    if layers.passages:
-        return layers.passages
-    if shown.documents.text:
-        return None
-    return rank(_topic(layers.message, shown.history), layers.documents) if layers.passages is None else ()
-
-
-def _always(layers: PromptInputs, nonces: Nonces) -> _Shown:
-    product = (
-        (product_rules(neutralise_fence_tags(layers.product_prompt, *nonces.all)),)
-        if layers.product_prompt.strip()
-        else ()
+    left -= files.tokens + sections.tokens
+    return replace(
+        fixed,
+        summary=summary,
+        history=history,
+        history_tokens=history_tokens,
+        documents=documents,
+        context=(files, sections),
+        memory=memories(inputs.memories, min(budgets.memory_tokens, left), nonces.fresh),
     )
-    rules, notice = (SYSTEM_PROMPT, *product), STORED_TURNS if layers.stored else ""
-    message = neutralise_fence_tags(layers.message, *nonces.all)
-    return _Shown(
-        rules=rules,
+
+
+def _fixed(inputs: PromptInputs, nonces: Nonces) -> _Chosen:
+    """Return the layers that never give way."""
+    rules = [SYSTEM_PROMPT]
+    if inputs.product_prompt.strip():
+        rules.append(product_rules(neutralise_fence_tags(inputs.product_prompt, *nonces.all)))
+    notice = STORED_TURNS if inputs.stored else ""
+    message = neutralise_fence_tags(inputs.message, *nonces.all)
+    return _Chosen(
+        rules=tuple(rules),
         notice=notice,
         rules_tokens=REQUEST_TOKENS + sum(map(block_tokens, filter(None, (*rules, notice)))),
-        facts=pinned_facts(layers.facts, nonces.facts),
+        facts=pinned_facts(inputs.facts, nonces.facts),
         message=message,
         message_tokens=TURN_TOKENS + block_tokens(message),
     )
 
 
-def _history(layers: PromptInputs, budget: int, nonces: Nonces) -> tuple[Exchange, ...]:
+def _history(inputs: PromptInputs, budget: int, nonces: Nonces) -> tuple[Exchange, ...]:
     exchanges = [
         replace(
             exchange,
             question=neutralise_fence_tags(exchange.question, *nonces.all),
             answer=neutralise_fence_tags(exchange.answer, *nonces.all),
         )
-        for exchange in layers.exchanges
+        for exchange in inputs.exchanges
     ]
-    # A client's turns carry no numbers, and stand in no prefix that a later prompt could read.
-    return window(exchanges, budget, begins=layers.begins) if layers.stored else newest(exchanges, budget)
+    # A client's exchanges have no numbers, and no later prompt reads them from the cached prefix.
+    return window(exchanges, budget, begins=inputs.begins) if inputs.stored else newest(exchanges, budget)
 
 
-def _topic(message: str, history: Sequence[Exchange]) -> str:
-    """Return what to look for: the message, with the question before it, which a follow-up leaves out."""
-    return "\n".join([*(exchange.question for exchange in history[-1:]), message])
+def _ranked(
+    inputs: PromptInputs, documents: Excerpt, history: Sequence[Exchange], rank: Rank
+) -> Sequence[Section] | None:
+    """Return the sections to choose from, best first; None where the prompt shows the whole documentation."""
+    if inputs.passages:
+        return inputs.passages
+    if documents.text:
+        return None
+    if inputs.passages is not None:
+        return ()
+    # A follow-up leaves out what the question before it was about.
+    topic = [*(exchange.question for exchange in history[-1:]), inputs.message]
+    return rank("\n".join(topic), inputs.documents)
 
 
-def _system(shown: _Shown) -> Iterator[PromptBlock]:
-    """Yield the blocks before the turns. What is the same for all visitors comes first, up to the first breakpoint."""
-    public = [*shown.rules, *filter(None, [shown.documents.text])]
+def _system(chosen: _Chosen) -> Iterator[PromptBlock]:
+    """Yield the blocks before the turns: first those that all visitors share, up to the first cache breakpoint."""
+    public = [*chosen.rules, *filter(None, [chosen.documents.text])]
     yield from (PromptBlock(text) for text in public[:-1])
     yield PromptBlock(public[-1], cached=True)
-    if shown.notice:
-        yield PromptBlock(shown.notice)
-    yield from (PromptBlock(layer.text, cached=True) for layer in (shown.facts, shown.summary) if layer.text)
+    if chosen.notice:
+        yield PromptBlock(chosen.notice)
+    yield from (PromptBlock(layer.text, cached=True) for layer in (chosen.facts, chosen.summary) if layer.text)
 
 
-def _turns(shown: _Shown, stored: bool) -> Iterator[PromptTurn]:
-    for number, exchange in enumerate(shown.history, start=1):
+def _turns(chosen: _Chosen, stored: bool) -> Iterator[PromptTurn]:
+    for number, exchange in enumerate(chosen.history, start=1):
         yield PromptTurn(Role.USER, (PromptBlock(exchange.question),))
-        # The last stable answer: a later prompt begins with everything up to here.
+        # A cache breakpoint: a later prompt begins with everything up to here.
         yield PromptTurn(
-            Role.ASSISTANT, (PromptBlock(exchange.answer, cached=stored and number == len(shown.history)),)
+            Role.ASSISTANT, (PromptBlock(exchange.answer, cached=stored and number == len(chosen.history)),)
         )
-    context = (PromptBlock(excerpt.text) for excerpt in (shown.memory, *shown.context) if excerpt.text)
-    yield PromptTurn(Role.USER, (*context, PromptBlock(shown.message)))
+    context = (PromptBlock(excerpt.text) for excerpt in (chosen.memory, *chosen.context) if excerpt.text)
+    yield PromptTurn(Role.USER, (*context, PromptBlock(chosen.message)))
 
 
-def _uses(shown: _Shown) -> Iterator[LayerUse]:
-    """Yield what each layer takes, framing included, in the order of the layers."""
-    said = tuple(source for exchange in shown.history for source in exchange.sources)
-    yield _use("rules", shown.rules_tokens, shown.documents)
-    yield _use("facts", 0, shown.facts)
-    yield _use("summary", 0, shown.summary)
-    yield LayerUse("history", sum(exchange.tokens for exchange in shown.history), said)
-    if shown.memory.text:
-        yield _use("memory", 0, shown.memory)
-    yield _use("context", 0, *shown.context)
-    yield LayerUse("message", shown.message_tokens)
+def _uses(chosen: _Chosen) -> Iterator[LayerUse]:
+    """Yield the tokens of each layer, framing included, and its sources, in the order of the layers."""
+    said = tuple(source for exchange in chosen.history for source in exchange.sources)
+    yield _use("rules", chosen.rules_tokens, chosen.documents)
+    yield _use("facts", 0, chosen.facts)
+    yield _use("summary", 0, chosen.summary)
+    yield LayerUse("history", chosen.history_tokens, said)
+    if chosen.memory.text:
+        yield _use("memory", 0, chosen.memory)
+    yield _use("context", 0, *chosen.context)
+    yield LayerUse("message", chosen.message_tokens)
 
 
 def _use(layer: LayerName, tokens: int, *excerpts: Excerpt) -> LayerUse:

@@ -1,4 +1,4 @@
-"""What a turn stores at its end, worked out from what it found and what the model wrote."""
+"""Settlements: where a turn's question and answer stand in the conversation, and the rows that its end stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fencepost.turns.domain.turns import Claim, Settlement, TurnMaterial, TurnRe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnOutcome:
-    """What a turn's one call of the model gave, and what went into it."""
+    """The answer that a turn's one model call gave, and what the call consisted of and cost."""
 
     text: str
     cited: tuple[Source, ...]
@@ -29,14 +29,14 @@ class TurnOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlace:
-    """Where a turn stands in its conversation.
+    """The place of a turn in its conversation.
 
     Attributes:
-        question: its `seq`.
-        answer: the `seq` that its answer gets.
-        revision: which of the question's answers that is, counted from 1.
-        replaced: the `seq` of the answer before, where one is made anew.
-        key: under which that was asked for: by whoever claimed the turn first, and not by whoever finishes it.
+        question: `seq` of the question.
+        answer: `seq` that the answer gets.
+        revision: number of the answer among those to its question, from 1.
+        replaced: `seq` of the answer that is regenerated.
+        key: the idempotency key of the request that claimed the turn first, even if another request finishes it.
     """
 
     question: int
@@ -47,10 +47,10 @@ class AnswerPlace:
 
 
 def place_of(material: TurnMaterial) -> AnswerPlace:
-    """Return where the open turn stands.
+    """Return the place of the open turn.
 
     Raises:
-        FencepostError: `regenerate_not_last`; something was said after the answer that is to be made anew.
+        FencepostError: `regenerate_not_last`; messages follow the answer that is to be regenerated.
     """
     conversation = material.conversation
     turn = conversation.open_turn
@@ -74,39 +74,21 @@ def newest_answer(material: TurnMaterial, seq: int) -> Message | None:
 def settlement(
     claim: Claim, request: TurnRequest, material: TurnMaterial, outcome: TurnOutcome, now: datetime
 ) -> Settlement:
-    """Return what is stored in one transaction."""
+    """Return the question, answer and context that one transaction stores."""
     place = place_of(material)
-    stored = place.question < material.conversation.next_seq
-    answer = _answer(request.message_id, place, outcome, now)
-    return Settlement(
-        conversation=material.conversation,
-        holder=claim.holder,
-        question=None if stored else _question(claim, request, place),
-        question_seq=place.question,
-        question_id=request.message_id,
-        answer=answer,
-        context=_context(answer, outcome, now),
-        now=now,
-        supersedes=place.replaced,
-        key=place.key,
-    )
-
-
-def _question(claim: Claim, request: TurnRequest, place: AnswerPlace) -> Message:
-    return Message(
-        id=request.message_id,
-        seq=place.question,
-        role=Role.USER,
-        content=request.message,
-        created_at=claim.now,
-        status=MessageStatus.ANSWERED,
-        attachments=request.attachments,
-    )
-
-
-def _answer(message_id: str, place: AnswerPlace, outcome: TurnOutcome, now: datetime) -> Message:
-    return Message(
-        id=answer_id(message_id, place.revision),
+    question = None
+    if place.question >= material.conversation.next_seq:  # It is not a row yet.
+        question = Message(
+            id=request.message_id,
+            seq=place.question,
+            role=Role.USER,
+            content=request.message,
+            created_at=claim.now,
+            status=MessageStatus.ANSWERED,
+            attachments=request.attachments,
+        )
+    answer = Message(
+        id=answer_id(request.message_id, place.revision),
         seq=place.answer,
         role=Role.ASSISTANT,
         content=outcome.text,
@@ -117,12 +99,24 @@ def _answer(message_id: str, place: AnswerPlace, outcome: TurnOutcome, now: date
         usage=outcome.usage,
         degraded=outcome.degraded,
     )
+    return Settlement(
+        conversation=material.conversation,
+        holder=claim.holder,
+        question=question,
+        question_seq=place.question,
+        question_id=request.message_id,
+        answer=answer,
+        context=_context(answer, outcome),
+        now=now,
+        supersedes=place.replaced,
+        key=place.key,
+    )
 
 
-def _context(answer: Message, outcome: TurnOutcome, now: datetime) -> AnswerContext:
+def _context(answer: Message, outcome: TurnOutcome) -> AnswerContext:
     return AnswerContext(
         answer_id=answer.id,
-        created_at=now,
+        created_at=answer.created_at,
         model=outcome.model,
         prompt_version=outcome.prompt_version,
         permission_version=outcome.permission_version,

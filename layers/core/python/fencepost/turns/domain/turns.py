@@ -8,14 +8,19 @@ whose turn died stays in the row; whoever comes next finishes it, or parks it as
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer
-from fencepost.identity.domain.scope import Membership
-from fencepost.identity.domain.sites import Fact
+from fencepost.identity.domain.scope import Caller, Membership, Scope
+from fencepost.identity.domain.sites import Fact, Site
+from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.memory.domain.summaries import Summary
+
+_RANDOM_BYTES = 12
 
 LEASE = timedelta(seconds=30)
 """How long a turn holds its conversation: a second more than the function may run, so a live turn never loses it."""
@@ -73,6 +78,24 @@ class Claim:
     key: str | None = None
     attachments: tuple[str, ...] = ()
     keep_days: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTurn:
+    """A turn on its way.
+
+    Attributes:
+        scope: authorised by the membership that was read last.
+        claim: the wanted claim, then the granted one.
+        attachments: texts of the question's files.
+    """
+
+    caller: Caller
+    scope: Scope
+    site: Site
+    request: TurnRequest
+    claim: Claim
+    attachments: Sequence[AttachedText] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +193,41 @@ def fingerprint(text: str, attachments: Sequence[str] = ()) -> str:
     """Return what tells questions, or keys, apart: hexadecimal SHA-256 of the text, and of the files' ids with that."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     return fingerprint("\n".join([digest, *attachments])) if attachments else digest
+
+
+def new_conversation(site: Site, now: datetime) -> Conversation:
+    """Return an empty conversation on a site, with a random id and incarnation."""
+    return Conversation(
+        id=uuid7(now, secrets.randbits(RANDOM_BITS)),
+        site=site.id,
+        incarnation=secrets.token_urlsafe(_RANDOM_BYTES),
+        title="",
+        created_at=now,
+        updated_at=now,
+        next_seq=1,
+        keep_days=site.retention.days,
+    )
+
+
+def new_claim(request: TurnRequest, site: Site, now: datetime, *, begins: Conversation | None = None) -> Claim:
+    """Return the claim for a request's message, with a random holder.
+
+    Args:
+        request: names the conversation, unless it begins one.
+        site: the site that the message seems to be for.
+        now: when the lease begins.
+        begins: the new conversation, if any.
+    """
+    return Claim(
+        conversation_id=begins.id if begins else request.conversation_id or "",
+        message_id=request.message_id,
+        fingerprint=fingerprint(request.message, request.attachments),
+        content=request.message,
+        holder=secrets.token_urlsafe(_RANDOM_BYTES),
+        now=now,
+        until=now + LEASE,
+        site=site.id,
+        begins=begins,
+        attachments=request.attachments,
+        keep_days=site.retention.days,
+    )

@@ -1,66 +1,103 @@
-"""A turn of a conversation that is remembered: five steps to the stores, and one call of the model between them.
+"""The turns of stored conversations.
 
-Limit and membership, at once (`fencepost.web.api`) · claim · load · reserve · settle, with the bill at once. What a
-crash in between leaves behind, and who finishes it, stands in docs/adr/0008.
+`TurnService._run` is the whole way of a turn: claim the conversation's lease, gather what the prompt is made of,
+assemble the prompt, reserve its worst case on the bill, ask the model, settle. These are five sequential steps to the
+stores, the request's limits and membership (`fencepost.web.api`) among them. docs/adr/0008 says what a crash between
+two of them leaves behind, and who finishes it.
 """
 
 from __future__ import annotations
 
-import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fencepost.conversations.domain.messages import Conversation, MessagePointer, revision_of
+from fencepost.conversations.domain.attachments import AttachedText
+from fencepost.conversations.domain.messages import revision_of
 from fencepost.conversations.ports import ConversationStore
-from fencepost.identity.domain.scope import Action, Caller, Member, Scope, Visitor, authorize, own
+from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
+from fencepost.documents.ports import SiteDocuments
+from fencepost.identity.domain.scope import Action, Caller, Member, Resource, Scope, authorize, own
 from fencepost.identity.domain.sites import Site
 from fencepost.identity.ports import Directory
 from fencepost.identity.service import SiteService
+from fencepost.kernel.concurrency import run_concurrently
 from fencepost.kernel.errors import ErrorCode, FencepostError
-from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock, Keys
-from fencepost.model.service import require_provider_key
+from fencepost.model.service import PaidModel, Reply, require_provider_key
 from fencepost.observability.service import Trace
-from fencepost.turns.domain.turns import LEASE, Claim, TurnAnswer, TurnRequest, fingerprint
-from fencepost.turns.service.answering import Answering, DecideScope, RunningTurn
-from fencepost.turns.service.claiming import StoredAnswer
+from fencepost.retrieval.domain.search import NOTHING_RECALLED
+from fencepost.turns.domain.prompt_inputs import said_before
+from fencepost.turns.domain.settlements import TurnOutcome, place_of, settlement
+from fencepost.turns.domain.system_prompt import VERSION
+from fencepost.turns.domain.turns import (
+    RunningTurn,
+    SettleRefused,
+    TurnAnswer,
+    TurnMaterial,
+    TurnRequest,
+    fingerprint,
+    new_claim,
+    new_conversation,
+)
+from fencepost.turns.ports import TurnStore
+from fencepost.turns.service.claiming import ConversationLeases, StoredAnswer, conversation_site, site_asked_for
+from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
+from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
 
-_RANDOM_BYTES = 12
+type DecideScope = Callable[[Caller, Action, Resource], Scope]
+type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
+"""Returns the texts of a question's files; raises where a file is absent or not ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnService:
-    """The use cases of a turn: to answer a message, and to answer the last one anew.
+    """Answers messages, and regenerates last answers.
 
     Attributes:
-        decide: authorises, as a request comes. `answering` has one of its own for what happens after the claim.
+        documents: returns the llms-full documents of a site that has any.
+        paid: returns the model of a site, on the deployment's bill and the site's.
+        attached: reads the files that come with a question.
+        decide: authorises at the beginning of a request.
+        decide_again: authorises where the membership changed after that.
+        recall: retrieves passages from an index; None where the deployment has no index.
     """
 
-    answering: Answering
+    store: TurnStore
+    leases: ConversationLeases
+    prompt_builder: PromptBuilder
+    documents: Callable[[Site], SiteDocuments]
+    paid: Callable[[Site], PaidModel]
+    attached: Attached
     conversations: ConversationStore
     directory: Directory
     sites: SiteService
     keys: Keys
     clock: Clock
     decide: DecideScope = authorize
+    decide_again: DecideScope = authorize
+    recall: TurnRetrieval | None = None
 
     def answer(self, caller: Caller, request: TurnRequest, trace: Trace) -> TurnAnswer:
         """Answer a message, or return the answer that it has.
 
         Args:
-            caller: with the membership of this moment.
-            request: screened; without a conversation's id it begins one.
+            caller: with the membership as just read.
+            request: screened; begins a conversation unless it names one.
             trace: of the request.
 
         Raises:
-            FencepostError: the first thing that stands in the way: of the site, the files, the conversation
-                (`Leases.take`), or the answer (`Answering.finish`).
+            FencepostError: `site_unknown`, `site_mismatch`, `attachments_invalid`, `attachment_not_ready` or what a
+                file was refused for; `message_id_reused`, `conversation_busy` or `not_found`; of the prompt, the bill
+                or the model.
         """
-        scope = self.decide(caller, Action.CHAT, own(caller))
-        site = self._asked_on(caller, scope, request)
-        turn = RunningTurn(caller=caller, scope=scope, site=site, request=request, claim=self._wanted(request, site))
+        scope, now = self.decide(caller, Action.CHAT, own(caller)), self.clock()
+        site = site_asked_for(self.sites, self.conversations, caller, scope, request)
+        begins = None if request.conversation_id else new_conversation(site, now)
+        claim = new_claim(request, site, now, begins=begins)
+        turn = RunningTurn(caller=caller, scope=scope, site=site, request=request, claim=claim)
         if request.attachments:
-            # Before anything is stored: a file that is not ready must not leave a question behind that waits for it.
-            turn = replace(turn, attachments=self.answering.attached(scope, request.attachments))
+            # Before the claim: a file that is not ready must not leave a pending question behind.
+            turn = replace(turn, attachments=self.attached(scope, request.attachments))
         return self._run(turn, trace)
 
     def regenerate(
@@ -71,15 +108,14 @@ class TurnService:
         conversation_id: str | None = None,
         key: str | None = None,
     ) -> TurnAnswer:
-        """Answer the last question of a conversation anew. The answer before it stays, superseded.
+        """Regenerate the answer to the last question of a conversation. The old answer is kept as superseded.
 
         Args:
-            caller: with the membership of this moment.
-            message_id: the question's, or one of its answers'.
+            caller: with the membership as just read.
+            message_id: of the question, or of one of its answers.
             trace: of the request.
-            conversation_id: where it must stand; None where the message's id is all that is known.
-            key: the client's own for this very wish: however often it comes for the same question, it makes one
-                answer, and gets that.
+            conversation_id: the conversation that the message must be in; None where only the message is known.
+            key: the client's idempotency key. Requests with the same key and question get the same answer.
 
         Raises:
             FencepostError: `not_found`, `answer_missing`, `regenerate_not_last`, or as `answer`.
@@ -89,111 +125,171 @@ class TurnService:
         conversation = self.conversations.get(scope, pointer.conversation_id) if pointer else None
         if pointer is None or conversation is None or conversation_id not in (None, conversation.id):
             raise FencepostError(ErrorCode.NOT_FOUND)
-        site = self._at(caller, conversation.site)
+        site = conversation_site(self.sites, caller, conversation.site)
+        before = self.store.stored_answer(scope, pointer)
+        if before is None:
+            raise FencepostError(ErrorCode.ANSWER_MISSING)
         request = TurnRequest(message="", message_id=pointer.message_id, conversation_id=conversation.id)
         claim = replace(
-            self._wanted_anew(scope, pointer, conversation.site),
+            new_claim(request, site, self.clock()),
+            site=conversation.site,
+            fingerprint=pointer.fingerprint,
+            answers_seq=pointer.seq,
+            regenerates=revision_of(before) + 1,
             key=fingerprint(key) if key else None,
-            keep_days=site.retention.days,
         )
         return self._run(RunningTurn(caller=caller, scope=scope, site=site, request=request, claim=claim), trace)
 
     def _run(self, turn: RunningTurn, trace: Trace) -> TurnAnswer:
         require_provider_key(self.keys)
-        leases, message_id = self.answering.leases, turn.request.message_id
-        taken = leases.take(
-            turn.scope,
-            turn.claim,
-            lambda: self._renewed(turn.caller),
-            lambda site: self._moved(turn, site).retention.days,
-            trace,
-        )
-        if isinstance(taken, StoredAnswer):
-            return TurnAnswer(conversation_id=taken.conversation_id, message_id=message_id, answer=taken.answer)
-        with leases.held(taken):
-            site = self._moved(turn, taken.claim.site)
-            return self.answering.finish(replace(turn, site=site, scope=taken.scope, claim=taken.claim), trace)
+        claimed = self._claim(turn, trace)
+        if isinstance(claimed, StoredAnswer):
+            conversation_id, message_id = claimed.conversation_id, turn.request.message_id
+            return TurnAnswer(conversation_id=conversation_id, message_id=message_id, answer=claimed.answer)
+        with self.leases.held(claimed.scope, claimed.claim):
+            early = self.recall.early(_retrieval(claimed)) if self.recall else None
+            material, documents = self._gather(claimed, trace)
+            turn = self._with_question(self._still_allowed(claimed, material), material)
+            draft = self._assemble(turn, material, documents, early, trace)
+            paid = self.paid(turn.site)
+            reply = paid.ask(draft.prompt, trace)  # Reserves first.
+            return self._settle(turn, material, draft, paid=paid, reply=reply, trace=trace)
 
-    def _asked_on(self, caller: Caller, scope: Scope, request: TurnRequest) -> Site:
-        """Return the site that a message seems to be for. Which one its conversation is on, the claim will say."""
-        try:
-            return self.sites.site_for(caller, request.site)
-        except FencepostError as error:
-            named = request.site is not None or isinstance(caller, Visitor)
-            if error.code is not ErrorCode.SITE_UNKNOWN or named or request.conversation_id is None:
-                raise
-        # The default site is closed; the conversation may well be on another one.
-        conversation = self.conversations.get(scope, request.conversation_id)
-        if conversation is None:
+    def _claim(self, turn: RunningTurn, trace: Trace) -> RunningTurn | StoredAnswer:
+        """Acquire the lease and store the question as pending; or find the message's stored answer."""
+        acquisition, site = self.leases.acquisition(turn.scope, turn.claim), turn.site
+        with self.leases.reported(acquisition, trace):
+            while True:
+                claim = acquisition.next_claim()
+                refused = self.store.claim(acquisition.scope, claim)
+                if refused is None:
+                    acquisition.granted = claim
+                    acquisition.require_early()
+                    return replace(turn, scope=acquisition.scope, site=site, claim=claim)
+                if refused.membership_changed:
+                    caller = turn.caller
+                    if isinstance(caller, Member):
+                        caller = replace(caller, membership=self.directory.membership(caller.org, caller.user))
+                    acquisition.scope = self.decide_again(caller, Action.CHAT, own(caller))
+                elif refused.conversation and refused.conversation.site != claim.site:
+                    moved = refused.conversation.site
+                    site = turn.site if moved == turn.claim.site else conversation_site(self.sites, turn.caller, moved)
+                    if turn.request.site is not None and site.id != turn.site.id:
+                        raise FencepostError(ErrorCode.SITE_MISMATCH)
+                    acquisition.move(moved, site.retention.days)
+                elif answer := acquisition.learn(claim, refused):
+                    return answer
+
+    def _gather(self, turn: RunningTurn, trace: Trace) -> tuple[TurnMaterial, DocumentSet]:
+        """Load the conversation and the site's documents. Without its documents a turn goes on, degraded."""
+
+        def load() -> TurnMaterial | None:
+            with trace.stage("load"):
+                return self.store.load(turn.scope, turn.claim.conversation_id, turn.site.budgets.messages)
+
+        def documents() -> DocumentSet:
+            with trace.stage("documents"):
+                if not turn.site.documents_url:
+                    return NO_DOCUMENTS
+                try:
+                    return self.documents(turn.site).current(self.clock())
+                except FencepostError as error:
+                    if error.code is not ErrorCode.DOCUMENTS_UNAVAILABLE:
+                        raise
+                trace.degraded = True
+                return NO_DOCUMENTS
+
+        material, found = run_concurrently(load, documents)
+        if material is None:
             raise FencepostError(ErrorCode.NOT_FOUND)
-        return self._at(caller, conversation.site)
+        return material, found
 
-    def _moved(self, turn: RunningTurn, site_id: str) -> Site:
-        """Return the site that a turn's conversation is on, where that may be another one than it seemed.
+    def _still_allowed(self, turn: RunningTurn, material: TurnMaterial) -> RunningTurn:
+        """Authorise again where the membership changed since the claim, before anything that was loaded is shown."""
+        if not isinstance(turn.caller, Member):
+            return turn
+        now, scope = replace(turn.caller, membership=material.membership), turn.scope
+        if material.membership is None or material.membership.version != scope.permission_version:
+            scope = self.decide_again(now, Action.CHAT, own(now))
+        return replace(turn, caller=now, scope=scope)
 
-        Raises:
-            FencepostError: `site_mismatch`; the request named a site. `site_unknown`; it is closed.
-        """
-        if site_id == turn.claim.site:
-            return turn.site
-        site = self._at(turn.caller, site_id)
-        if turn.request.site is not None and site.id != turn.site.id:
-            raise FencepostError(ErrorCode.SITE_MISMATCH)
-        return site
+    def _with_question(self, turn: RunningTurn, material: TurnMaterial) -> RunningTurn:
+        """Take the question from its row where its answer is regenerated, if that answer is the last message."""
+        place_of(material)
+        if turn.claim.regenerates is None:
+            return turn
+        asked = next((one for one in material.recent if one.id == turn.request.message_id), None)
+        if asked is None:
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        attachments = self.attached(turn.scope, asked.attachments) if asked.attachments else ()
+        request = replace(turn.request, message=asked.content, attachments=asked.attachments)
+        return replace(turn, request=request, attachments=attachments)
 
-    def _at(self, caller: Caller, site_id: str) -> Site:
-        """Return a conversation's site. One that began outside all sites is on the default one, once there is one."""
-        if isinstance(caller, Visitor) and site_id != caller.site:
-            raise FencepostError(ErrorCode.SITE_MISMATCH)
-        return self.sites.serving(caller.org, site_id) if site_id else self.sites.site_for(caller)
+    def _assemble(
+        self,
+        turn: RunningTurn,
+        material: TurnMaterial,
+        documents: DocumentSet,
+        early: RunningSearch | None,
+        trace: Trace,
+    ) -> Draft:
+        """Build the prompt. What the index does not return in time is left out, and the turn is degraded."""
+        recalled = NOTHING_RECALLED
+        if self.recall:
+            with trace.stage("retrieve"):
+                recalled, degraded = self.recall.found(_retrieval(turn), said_before(material), early, trace)
+            trace.degraded |= degraded
+        trace.prompt_version = VERSION
+        with trace.stage("assemble"):
+            draft = self.prompt_builder.draft_turn(
+                turn.request, material, documents, turn.site, turn.attachments, recalled=recalled
+            )
+        trace.sources = tuple(source.id for source in draft.prompt.sources)
+        trace.fetched = draft.fetched
+        return draft
 
-    def _renewed(self, caller: Caller) -> Scope:
-        """Authorise with the membership as it is by now: it changed between two looks."""
-        if isinstance(caller, Member):
-            caller = replace(caller, membership=self.directory.membership(caller.org, caller.user))
-        return self.answering.decide(caller, Action.CHAT, own(caller))
-
-    def _wanted(self, request: TurnRequest, site: Site) -> Claim:
-        begins = None if request.conversation_id else self._new_conversation(site)
-        conversation_id = begins.id if begins else request.conversation_id or ""
-        asked = fingerprint(request.message, request.attachments)
-        return replace(
-            self._claim(conversation_id, request.message_id, asked, site.id),
-            begins=begins,
-            content=request.message,
-            attachments=request.attachments,
-            keep_days=site.retention.days,
+    def _settle(
+        self, turn: RunningTurn, material: TurnMaterial, draft: Draft, *, paid: PaidModel, reply: Reply, trace: Trace
+    ) -> TurnAnswer:
+        """Store the answer, free the lease and settle the bill, at the same time."""
+        try:
+            text, cited = draft.answer(reply.text)
+        except FencepostError:
+            paid.settle(reply, trace)
+            raise
+        outcome = TurnOutcome(
+            text=text,
+            cited=cited,
+            layers=draft.prompt.layers,
+            usage=reply.usage,
+            cost=paid.cost(reply),
+            model=paid.name,
+            prompt_version=VERSION,
+            permission_version=turn.scope.permission_version,
+            degraded=trace.degraded,
         )
+        settled = settlement(turn.claim, turn.request, material, outcome, self.clock())
+        refused, _ = run_concurrently(lambda: self.store.settle(turn.scope, settled), lambda: paid.settle(reply, trace))
+        if refused:
+            raise self._unsettled(turn, refused, trace)
+        trace.cited, trace.recorded = settled.context.cited, True
+        conversation_id, message_id = turn.claim.conversation_id, turn.request.message_id
+        return TurnAnswer(conversation_id=conversation_id, message_id=message_id, answer=settled.answer)
 
-    def _wanted_anew(self, scope: Scope, pointer: MessagePointer, site_id: str) -> Claim:
-        before = self.answering.store.stored_answer(scope, pointer)
-        if before is None:
-            raise FencepostError(ErrorCode.ANSWER_MISSING)
-        claim = self._claim(pointer.conversation_id, pointer.message_id, pointer.fingerprint, site_id)
-        return replace(claim, answers_seq=pointer.seq, regenerates=revision_of(before) + 1)
+    def _unsettled(self, turn: RunningTurn, refused: SettleRefused, trace: Trace) -> FencepostError:
+        """Return the error of an answer that could not be stored. A denial is decided and reported as any other."""
+        if refused.membership_ended and isinstance(turn.caller, Member):
+            now = replace(turn.caller, membership=refused.membership)
+            self.decide_again(now, Action.CHAT, own(now))
+        ended = refused.membership_ended or refused.gone
+        return FencepostError(ErrorCode.NOT_FOUND) if ended else self.leases.lost(trace)
 
-    def _claim(self, conversation_id: str, message_id: str, asked: str, site_id: str) -> Claim:
-        now = self.clock()
-        return Claim(
-            conversation_id=conversation_id,
-            message_id=message_id,
-            fingerprint=asked,
-            content="",
-            holder=secrets.token_urlsafe(_RANDOM_BYTES),
-            now=now,
-            until=now + LEASE,
-            site=site_id,
-        )
 
-    def _new_conversation(self, site: Site) -> Conversation:
-        now = self.clock()
-        return Conversation(
-            id=uuid7(now, secrets.randbits(RANDOM_BITS)),
-            site=site.id,
-            incarnation=secrets.token_urlsafe(_RANDOM_BYTES),
-            title="",
-            created_at=now,
-            updated_at=now,
-            next_seq=1,
-            keep_days=site.retention.days,
-        )
+def _retrieval(turn: RunningTurn) -> RetrievalRequest:
+    return RetrievalRequest(
+        caller=turn.caller,
+        scope=turn.scope,
+        site=turn.site,
+        conversation=turn.claim.conversation_id,
+        question=turn.request.message,
+    )
