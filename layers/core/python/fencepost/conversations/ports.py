@@ -16,70 +16,70 @@ from fencepost.kernel.paging import Page
 
 
 class ConversationStore(Protocol):
-    """Reading and changing conversations outside a turn. Errors are those of `TurnStore`."""
+    """Storage of conversations, for reads and changes outside turns. Errors are those of `TurnStore`."""
 
     def get(self, scope: Scope, conversation_id: str) -> Conversation | None:
-        """Return the row."""
+        """Return a conversation; None where it does not exist or has expired."""
         ...
 
     def newest(self, scope: Scope, *, after: str | None, limit: int, title_contains: str = "") -> Page[Conversation]:
-        """Return conversations, the last changed first. `title_contains` compares case-folded titles."""
+        """Return conversations, last changed first, whose case-folded title contains `title_contains`."""
         ...
 
     def rename(self, scope: Scope, conversation_id: str, title: str, now: datetime) -> Conversation | None:
-        """Set the title; None where there is no such conversation."""
+        """Set a title and return the conversation; None where it does not exist."""
         ...
 
     def messages(
         self, scope: Scope, conversation_id: str, *, after: int | None, limit: int, newest_first: bool
     ) -> Page[Message]:
-        """Return messages in either direction from a `seq` that is left out itself, archived ones included.
+        """Return messages in either direction, starting next to the `seq` given as `after`; archived ones included.
 
-        The open turn's question stands in it as `pending`.
+        The open turn's question is included, as `pending`.
         """
         ...
 
     def pointer(self, scope: Scope, message_id: str) -> MessagePointer | None:
-        """Find a question by its id, or an answer by its own; both lead to the question."""
+        """Return the pointer of a question, found by its own id or by the id of one of its answers."""
         ...
 
     def rate(self, scope: Scope, pointer: MessagePointer, answer_id: str | None, rating: Rating | None) -> bool:
-        """Store what the owner thinks of an answer, the newest one where no id is given; False where there is none."""
+        """Store the rating of an answer, by default of the newest; False where there is no such answer."""
         ...
 
     def context(self, scope: Scope, pointer: MessagePointer, answer_id: str | None) -> AnswerContext | None:
-        """Return what went into an answer, the newest one where no id is given."""
+        """Return the context of an answer, by default of the newest."""
         ...
 
     def contexts(self, scope: Scope, question_ids: Sequence[str]) -> Iterator[AnswerContext]:
-        """Yield what went into all answers to these questions, in the order of the questions and of the answers."""
+        """Yield the contexts of all answers to these questions, in the order of questions and answers."""
         ...
 
 
 class AttachmentStore(Protocol):
-    """What is known of uploaded files."""
+    """Storage of attachments' rows."""
 
     def put(self, scope: Scope, attachment: Attachment) -> None:
         """Store a new attachment."""
         ...
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Attachment]:
-        """Return those of the attachments that there are, by their ids; at most 100."""
+        """Return the attachments that exist, by their ids; 100 ids at most."""
         ...
 
     def advance(self, scope: Scope, attachment: Attachment) -> bool:
-        """Store an attachment's new state; False where it is gone."""
+        """Store the new state of an attachment; False where its row is gone."""
         ...
 
 
 class TextExtractor(Protocol):
-    """Reads what is written in a file."""
+    """Extracts the text of a file."""
 
     def text(self, content: bytes, content_type: str) -> str:
-        """Return the text, normalised.
+        """Return the file's text, normalised.
 
         Raises:
-            FencepostError: `attachment_unreadable`; it is not what it says, is damaged, or takes too long.
-                `attachment_too_large`; more is written in it than may be.
+            FencepostError: `attachment_unreadable`; the file is not of its content type, is damaged, or takes too
+                long. `attachment_too_large`; its text is too long.
         """
         ...

@@ -1,6 +1,6 @@
 """A turn: claim the conversation, gather the prompt, call the model once, settle.
 
-Read `service/turns.py`, then `service/answering.py`: the whole way from request to stored answer.
+Read `service/turns.py` from top to bottom: the whole way from request to stored answer.
 
     domain/        claims, settlements, prompt assembly, system prompt, signatures
     ports.py       the store of turns

@@ -1,4 +1,4 @@
-"""Blocks of old messages: which rows move to S3, how a block is written and how it is checked."""
+"""Archive blocks: which messages move from rows to S3, how a block is packed, checked and expired."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from fencepost.identity.domain.sites import Retention
 from fencepost.kernel.json_lines import UnreadableLine, from_line, to_line
 
 BLOCK_MESSAGES = 50
-"""Messages of a block: they leave the table in one transaction, which holds 100 items at most."""
+"""Messages of a block. Their rows are deleted in one transaction, of 100 items at most."""
 MIN_ROWS = 400
-"""Rows that stay in the table whatever a site sets: twice the most messages that a prompt may hold."""
+"""Rows that stay in the table whatever a site configures: twice the most messages of a prompt."""
 
 _LEVEL = 6
 
 
 class DamagedBlock(ValueError):
-    """A block is not what was stored. The text says nothing of it."""
+    """A block is damaged. The message names no content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveBlock:
-    """A run of archived messages, complete with what had stood outside their rows.
+    """A run of consecutive archived messages, with their big contents.
 
     Attributes:
-        object: its name in S3.
-        sha256: of the object's bytes, in hexadecimal digits.
-        first_at: when its oldest message was written, and `last_at` its newest.
+        object: name of the block's object in S3.
+        sha256: digest of the object's bytes, in hexadecimal digits.
+        first_at: time of the oldest message; `last_at` is that of the newest.
     """
 
     first_seq: int
@@ -52,7 +52,7 @@ def unpack(block: ArchiveBlock, content: bytes) -> tuple[Message, ...]:
     """Return a block's messages.
 
     Raises:
-        DamagedBlock: its hash, its compression, a line, or the numbers of its messages are not what was stored.
+        DamagedBlock: the digest, the compression, a line or the messages' numbers are wrong.
     """
     if hashlib.sha256(content).hexdigest() != block.sha256:
         raise DamagedBlock
@@ -67,7 +67,7 @@ def unpack(block: ArchiveBlock, content: bytes) -> tuple[Message, ...]:
 
 
 def describe(name: str, content: bytes, messages: Sequence[Message]) -> ArchiveBlock:
-    """Return what is kept in the table of a block."""
+    """Return the description of a packed block, for its row."""
     return ArchiveBlock(
         first_seq=messages[0].seq,
         last_seq=messages[-1].seq,
@@ -79,20 +79,20 @@ def describe(name: str, content: bytes, messages: Sequence[Message]) -> ArchiveB
 
 
 def is_due(conversation: Conversation, retention: Retention) -> bool:
-    """Tell whether a whole block's worth of rows is more than what stays in the table."""
+    """Tell whether a conversation has a block's worth of rows beyond those that stay in the table."""
     rows = conversation.next_seq - 1 - conversation.archived_through
     return rows >= max(retention.rows, MIN_ROWS) + BLOCK_MESSAGES
 
 
 def reaches_block(before: int, after: int) -> bool:
-    """Tell whether a conversation grew past a block's end between two values of its `next_seq`: a job looks then."""
+    """Tell whether two values of a conversation's `next_seq` lie in different blocks, so that a job checks it."""
     return before // BLOCK_MESSAGES < after // BLOCK_MESSAGES
 
 
 def movable(rows: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the run of rows that may make the next block, oldest first; none where it would not be a whole one.
+    """Return the rows of the next block, oldest first; none where they do not fill a block.
 
-    A question without an answer stays, with all after it: its answer changes its row.
+    A pending question stays, with all rows after it, because its answer changes its row.
     """
     run = tuple(rows[:BLOCK_MESSAGES])
     settled = all(message.status is not MessageStatus.PENDING for message in run)
@@ -100,23 +100,23 @@ def movable(rows: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def cutoff(days: int, now: datetime) -> datetime | None:
-    """Return the moment before which messages are not kept; None where all are."""
+    """Return the time before which messages have expired; None where all messages are kept."""
     return now - timedelta(days=days) if days else None
 
 
 def expiry(days: int, written_at: datetime) -> datetime | None:
-    """Return when something may go, for the table's TTL attribute; None where it is kept."""
+    """Return the time at which an item expires, for the TTL attribute; None where it is kept."""
     return written_at + timedelta(days=days) if days else None
 
 
 def is_kept(conversation: Conversation, message: Message, now: datetime) -> bool:
-    """Tell whether a message is still to be shown: the table's TTL and the archive's jobs come hours or days late."""
+    """Tell whether a message may be shown. DynamoDB and the archive's jobs remove expired ones hours or days late."""
     oldest = cutoff(conversation.keep_days, now)
     return oldest is None or message.created_at >= oldest
 
 
 def is_expired(conversation: Conversation, now: datetime) -> bool:
-    """Tell whether all of a conversation is too old: nothing was written to it, or asked in it, since."""
+    """Tell whether a whole conversation has expired: no message was asked or stored since the cutoff."""
     oldest, turn = cutoff(conversation.keep_days, now), conversation.open_turn
     if oldest is None or conversation.updated_at >= oldest:
         return False
@@ -124,5 +124,5 @@ def is_expired(conversation: Conversation, now: datetime) -> bool:
 
 
 def is_over(conversation: Conversation, now: datetime) -> bool:
-    """Tell whether a conversation is too old, and nothing of it is left but its own row."""
+    """Tell whether a conversation has expired and has no messages left, only its own row."""
     return is_expired(conversation, now) and conversation.kept_from >= conversation.next_seq

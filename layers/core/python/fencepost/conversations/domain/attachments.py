@@ -1,4 +1,4 @@
-"""Files that a question brings along."""
+"""Attachments: files that belong to questions, and their limits."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ CONTENT_TYPES: Final = (PLAIN, MARKDOWN, PDF)
 
 MAX_FILE_BYTES = 5 * 1024 * 1024
 MAX_TEXT_CHARACTERS = 200_000
-"""Unicode code points that may be written in a file: about what a prompt's context can hold at all."""
+"""Unicode code points of a file's text: about as many as a context window can hold."""
 MAX_PAGES = 200
 MAX_NAME_CHARACTERS = 200
 MAX_ATTACHMENTS = 5
 """Files of one question."""
 MOST_CONVERSATIONS = 1_000
-"""Conversations that one file may be used in: its row holds their ids, and a row holds 400 KB."""
+"""Conversations that may use one file. Its row, of 400 KB at most, holds their ids."""
 
 
 class AttachmentState(StrEnum):
-    """`AWAITED` before it is uploaded and read, then `READY`, or `REFUSED` with the reason."""
+    """State of an attachment: `AWAITED` until it is uploaded and read, then `READY` or `REFUSED` with an error."""
 
     AWAITED = "awaited"
     READY = "ready"
@@ -33,12 +33,12 @@ class AttachmentState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file of an owner.
+    """An owner's file.
 
     Attributes:
-        size: bytes, as announced; the upload may not be larger.
-        characters: code points of its text, once read.
-        error: the code of why it was refused.
+        size: announced bytes; the upload may not be larger.
+        characters: code points of the text, once it was read.
+        error: error code of a refused file.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class AttachedText:
-    """What is written in an attachment, for a prompt. Its source is `file:<id>`."""
+    """The text of an attachment, for a prompt. Its source id is `file:<id>`."""
 
     id: str
     name: str
@@ -61,5 +61,5 @@ class AttachedText:
 
     @property
     def source(self) -> str:
-        """The id under which an answer cites it."""
+        """The source id that an answer cites."""
         return f"file:{self.id}"

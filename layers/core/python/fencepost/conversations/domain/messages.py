@@ -1,4 +1,4 @@
-"""Conversations and messages as they are stored."""
+"""Conversations, messages and answers' contexts as they are stored, the stateless chat's values, and titles."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fencepost.model.domain import LayerUse, Role, Source
 
 
 class MessageStatus(StrEnum):
-    """What became of a message.
+    """Status of a message.
 
     A question is `pending` until its answer is stored, then `answered`. An answer is `complete`, and `superseded` once
-    it was generated anew.
+    it was regenerated.
     """
 
     PENDING = "pending"
@@ -34,10 +34,10 @@ class Message:
     """One message.
 
     Attributes:
-        id: of a question, the client's or ours; of an answer `<question's id>.<revision>`, counted from 1.
-        seq: its place in the conversation, from 1, without gaps.
-        reply_to: of an answer, the question's `seq`.
-        attachments: ids of files that the question brings.
+        id: of a question, the client's or ours; of an answer, `<question's id>.<revision>`, with revisions from 1.
+        seq: number in the conversation, from 1 and without gaps.
+        reply_to: `seq` of the question that an answer belongs to.
+        attachments: ids of a question's files.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Message:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is an answered question, or an answer that stands."""
+        """Whether the message is an answered question or a current answer."""
         return self.status in (MessageStatus.ANSWERED, MessageStatus.COMPLETE)
 
 
@@ -64,12 +64,12 @@ class OpenTurn:
     """The turn that holds the conversation's lease, or held it when its process died.
 
     Attributes:
-        message_id: the question's.
-        seq: the question's.
-        holder: random; only its process may settle.
-        until: when the lease ends. Released early, by a failure, it is in the past.
-        regenerates: the revision that is being made of an answer that exists; None for a first answer.
-        key: the fingerprint of the client's key for making it, where it sent one.
+        message_id: id of the question.
+        seq: number of the question.
+        holder: random; only the process that drew it may settle.
+        until: when the lease ends; in the past once a failed turn released it.
+        regenerates: revision of the answer that is being regenerated; None for a first answer.
+        key: fingerprint of the client's idempotency key, if any.
     """
 
     message_id: str
@@ -85,14 +85,14 @@ class Conversation:
     """A conversation's own row.
 
     Attributes:
-        incarnation: random, drawn when the row is made. Jobs and writers are bound to it: what was erased and came
-            back, by an import, is another one.
+        incarnation: random, drawn when the row is created. Jobs and writers require it, so that none of them writes to
+            a conversation that was erased and imported again.
         next_seq: the number that the next message gets.
         summarised_through: the last `seq` that the rolling summary covers; 0 without one.
         archived_through: the last `seq` whose row has moved to S3; 0 where none has.
-        kept_from: the first `seq` that retention has left; what is below it is not shown any more.
-        carried_from: id of the summary that it began with, where it was carried over.
-        keep_days: days after which a message is not shown any more, as its site said at the last turn; 0 keeps all.
+        kept_from: the first `seq` that retention has left; messages below it are hidden.
+        carried_from: id of the summary that was carried over at the beginning, if any.
+        keep_days: days after which a message is hidden, as the site had it at the last turn; 0 keeps all.
     """
 
     id: str
@@ -112,12 +112,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class MessagePointer:
-    """Where a question with this id stands; kept in the owner's partition, so ids are an owner's own namespace.
+    """The place of a question. Pointers are in the owner's partition, so message ids are unique for each owner.
 
     Attributes:
         fingerprint: of the question's text and files (`fencepost.turns.domain.turns.fingerprint`), so that an id is
-        never
-            used for two questions.
+            never used for two questions.
     """
 
     message_id: str
@@ -128,7 +127,7 @@ class MessagePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
-    """The audit view of one answer: what went into its prompt. It is erased with its conversation."""
+    """The audit view of one answer: the layers of its prompt, usage and cost. Erased with the conversation."""
 
     answer_id: str
     created_at: datetime
@@ -143,18 +142,18 @@ class AnswerContext:
 
 
 def answer_id(message_id: str, revision: int) -> str:
-    """Return the id of a question's answer. Clients' ids have no dot, so it is nobody else's."""
+    """Return the id of a question's answer. It contains a dot, which clients' ids may not."""
     return f"{message_id}.{revision}"
 
 
 def revision_of(answer: Message) -> int:
-    """Return which of its question's answers a message is, counted from 1."""
+    """Return the revision of an answer, from 1."""
     return int(answer.id.rpartition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One entry of a history. `signature` is what we returned with an assistant turn, if the client kept it."""
+    """One entry of a client's history. `signature` is the one that we returned with an assistant turn, if any."""
 
     role: Role
     content: str
@@ -163,7 +162,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A validated request: the message, trimmed, and what was said before, oldest first."""
+    """A validated request of the stateless chat: the trimmed message, and the history, oldest first."""
 
     message: str
     history: tuple[Turn, ...] = ()
@@ -171,7 +170,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a visitor gets: Markdown, its sources in order of citation, and a signature over the turn chain."""
+    """An answer of the stateless chat: Markdown, sources in order of citation, and a signature over the turn chain."""
 
     response: str
     sources: tuple[Source, ...]
@@ -191,10 +190,10 @@ _LEAST_SHARE = 2 / 3
 
 
 def title_of(message: str) -> str:
-    """Return the message's beginning on one line, without Markdown's signs, at most `MAX_CHARACTERS` long.
+    """Return the beginning of a message on one line, without Markdown markup, `MAX_CHARACTERS` long at most.
 
-    A longer one is cut at the end of a word where its script has words, never within a character that a reader sees,
-    and ends with `…`. A message of signs alone is its own title.
+    A longer message is cut at the end of a word where its script has words, never within a visible character, and ends
+    with `…`. A message of markup alone is its own title.
     """
     line = " ".join(_MARKUP.sub(" ", message).split()) or " ".join(message.split())
     if len(line) <= MAX_CHARACTERS:

@@ -1,7 +1,7 @@
-"""Attachments: uploaded by the browser straight to S3, read in the background, quoted in prompts.
+"""Attachments: the browser uploads them to S3, a job extracts their text, and prompts quote it.
 
-A file belongs to its owner and may be attached in several conversations. It is erased with the last of them; one that
-was never attached, with its owner alone.
+A file belongs to its owner and may be attached in several conversations. It is erased with the last of them. A file
+that was never attached is erased with its owner.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REFUSALS = frozenset({ErrorCode.ATTACHMENT_TOO_LARGE, ErrorCode.ATTACHMENT_UNRE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentService:
-    """An owner's files."""
+    """Offers uploads, scans uploaded files and returns their texts."""
 
     store: AttachmentStore
     blobs: BlobStore
@@ -46,11 +46,11 @@ class AttachmentService:
     clock: Clock
 
     def offer(self, scope: Scope, name: str, content_type: str, size: int) -> tuple[Attachment, UploadForm]:
-        """Announce a file, and return the form with which it is uploaded.
+        """Announce a file and return its upload form.
 
         Args:
-            scope: whose.
-            name: for people to read.
+            scope: the owner's.
+            name: display name.
             content_type: one of `CONTENT_TYPES`.
             size: bytes, at least 1; the upload may not be larger.
 
@@ -75,10 +75,10 @@ class AttachmentService:
         return attachment, self.blobs.upload_form(scope, where, content_type, size, objects.UPLOAD_SECONDS)
 
     def scan(self, scope: Scope, site: str, attachment_id: str) -> tuple[Attachment, JobRecord | None]:
-        """Have an uploaded file read; one that was read already is not read again.
+        """Queue the scan of an uploaded file, unless it was scanned before.
 
         Raises:
-            FencepostError: `not_found`; `attachment_not_ready`, nothing was uploaded yet.
+            FencepostError: `not_found`. `attachment_not_ready`; the file is not uploaded yet.
         """
         attachment = self.get(scope, attachment_id)
         if attachment.state is not AttachmentState.AWAITED:
@@ -92,7 +92,7 @@ class AttachmentService:
         return attachment, record
 
     def get(self, scope: Scope, attachment_id: str) -> Attachment:
-        """Return what is known of a file.
+        """Return an attachment.
 
         Raises:
             FencepostError: `not_found`.
@@ -103,11 +103,11 @@ class AttachmentService:
         return attachment
 
     def texts(self, scope: Scope, ids: Sequence[str]) -> tuple[AttachedText, ...]:
-        """Return what is written in files, in this order, for a prompt. It takes one step of the store.
+        """Return the texts of files in the given order, in one step to the stores.
 
         Raises:
-            FencepostError: `attachments_invalid`; there are too many, or one is not there. `attachment_not_ready`.
-                What a file was refused for.
+            FencepostError: `attachments_invalid`; there are too many, or one does not exist. `attachment_not_ready`.
+                The error of a refused file.
         """
         if not ids:
             return ()
@@ -117,10 +117,10 @@ class AttachmentService:
         return tuple(_attached(found.get(one), text) for one, text in zip(ids, texts, strict=True))
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Read a file, and note what became of it.
+        """Extract the text of a file and store the new state. Runs as a job.
 
         Raises:
-            FencepostError: `not_found`; it was erased meanwhile. `conversations_unavailable`.
+            FencepostError: `not_found`; the file was erased meanwhile. `conversations_unavailable`.
         """
         attachment = self.get(scope, self._parameter(scope, job))
         if attachment.state is AttachmentState.AWAITED:

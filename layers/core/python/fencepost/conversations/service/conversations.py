@@ -1,4 +1,4 @@
-"""Reading, renaming and rating what was said, outside of turns. What is absent and what is foreign are one case."""
+"""Reading, renaming and rating conversations, outside turns. Absent and foreign ones give the same error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fencepost.kernel.ports import Clock
 
 @dataclass(frozen=True, slots=True)
 class ConversationService:
-    """What an owner does with conversations that are there.
+    """Use cases of an owner's conversations.
 
-    All methods raise `FencepostError`: `not_found` for what the scope does not hold, `conversations_unavailable` when
+    All methods raise `FencepostError`: `not_found` for ids outside the scope, `conversations_unavailable` when
     the store does not answer.
     """
 
@@ -25,27 +25,27 @@ class ConversationService:
     clock: Clock
 
     def newest(self, scope: Scope, *, after: str | None, limit: int, title: str = "") -> Page[Conversation]:
-        """Return conversations, the last changed first; those whose title contains `title`, whatever its case."""
+        """Return the conversations whose title contains `title` in any case, last changed first."""
         return self.store.newest(scope, after=after, limit=limit, title_contains=title)
 
     def get(self, scope: Scope, conversation_id: str) -> Conversation:
-        """Return a conversation's row."""
+        """Return a conversation."""
         return _found(self.store.get(scope, conversation_id))
 
     def rename(self, scope: Scope, conversation_id: str, title: str) -> Conversation:
-        """Set the title, which no job changes from then on."""
+        """Set the title. Jobs no longer change it."""
         self.get(scope, conversation_id)
         return _found(self.store.rename(scope, conversation_id, title, self.clock()))
 
     def messages(
         self, scope: Scope, conversation_id: str, *, after: int | None, limit: int, newest_first: bool
     ) -> Page[Message]:
-        """Return messages in either direction, beginning behind the one with the number `after`."""
+        """Return messages in either direction, starting next to the number `after`."""
         self.get(scope, conversation_id)
         return self.store.messages(scope, conversation_id, after=after, limit=limit, newest_first=newest_first)
 
     def rate(self, scope: Scope, message_id: str, rating: Rating | None) -> None:
-        """Store what the owner thinks of an answer. A question's id means its newest one.
+        """Store the rating of an answer. A question's id stands for its newest answer.
 
         Raises:
             FencepostError: `answer_missing` besides; the question waits for its first answer.
@@ -55,12 +55,12 @@ class ConversationService:
             raise _absent_answer(message_id, pointer)
 
     def context(self, scope: Scope, message_id: str, conversation_id: str | None = None) -> AnswerContext:
-        """Return what went into an answer. A question's id means its newest one.
+        """Return the context of an answer. A question's id stands for its newest answer.
 
         Args:
-            scope: whose message it is.
-            message_id: the question's or the answer's.
-            conversation_id: where it must stand; None where the message's id is all that is known.
+            scope: the owner's.
+            message_id: of the question or the answer.
+            conversation_id: the conversation that the message must be in; None accepts any.
 
         Raises:
             FencepostError: `answer_missing` besides; the question waits for its first answer.
@@ -74,19 +74,19 @@ class ConversationService:
         return context
 
     def _pointer(self, scope: Scope, message_id: str) -> MessagePointer:
-        """Find a message of a conversation that is still there: an erasure removes pointers after it."""
+        """Return the pointer of a message whose conversation exists. Erasures remove conversations before pointers."""
         pointer = _found(self.store.pointer(scope, message_id))
         self.get(scope, pointer.conversation_id)
         return pointer
 
 
 def answer_of(message_id: str, pointer: MessagePointer) -> str | None:
-    """Return the id where it is an answer's; None where it is the question's own."""
+    """Return the id if it is an answer's; None if it is the question's."""
     return None if message_id == pointer.message_id else message_id
 
 
 def _absent_answer(message_id: str, pointer: MessagePointer) -> FencepostError:
-    """A question without an answer can wait for one. An answer that is not there is nothing at all."""
+    """Return `answer_missing` for a question that waits for its answer, `not_found` for an unknown answer."""
     return FencepostError(ErrorCode.NOT_FOUND if answer_of(message_id, pointer) else ErrorCode.ANSWER_MISSING)
 
 
@@ -102,7 +102,7 @@ _PAGE = 100
 def transcript(
     store: ConversationStore, scope: Scope, conversation_id: str, after: int = 0, *, at_once: int = _PAGE
 ) -> Iterator[Message]:
-    """Yield messages whose numbers are above `after`, oldest first, archived ones included; so many are read at once.
+    """Yield the messages above the number `after`, oldest first and archived ones included, reading pages of `at_once`.
 
     Raises:
         FencepostError: `conversations_unavailable`.

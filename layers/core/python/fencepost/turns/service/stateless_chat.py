@@ -1,4 +1,4 @@
-"""Answer a question: at most one call of the model, and never one that the day's bill has not set aside for."""
+"""The stateless chat: at most one model call for each question, and only after its cost was reserved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost.turns.service.prompt_builder import PromptBuilder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
-    """The use case of the stateless chat. What can fail for free fails before a permit is taken."""
+    """Answers questions from the documents. Everything that can fail without cost is done before the reservation."""
 
     documents: SiteDocuments
     composer: PromptBuilder
@@ -24,11 +24,11 @@ class ChatService:
     clock: Clock
 
     def answer(self, question: Question, trace: Trace) -> Answer:
-        """Answer from the documents.
+        """Answer a question.
 
         Raises:
-            FencepostError: the first thing that stands in the way; from the model it is a `ModelError`, and
-                `provider_timeout` before a permit is taken where no time is left for the call.
+            FencepostError: of the documents, the prompt or the bill. `provider_timeout` before the reservation, if no
+                time is left for the call. `ModelError` from the model.
         """
         require_provider_key(self.keys)
         with trace.stage("documents"):

@@ -1,4 +1,4 @@
-"""What a turn asks an index: for whom, with which words, and when it may begin."""
+"""Retrieval for a turn: which text to search for, with which grants, and whether to search before the load."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from fencepost.retrieval.service.retriever import RetrievalQuery, RetrievedPassa
 from fencepost.retrieval.service.rewriting import Rewriting
 
 WANTED: Final[Mapping[EntryKind, int]] = MappingProxyType({"document": 10, "message": 6})
-"""Passages of each kind in a prompt, where they fit."""
+"""The most passages of each kind in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalRequest:
-    """Who asks what, and where.
+    """A question to retrieve passages for.
 
     Attributes:
-        caller: with the membership of this moment.
-        conversation: id; its messages are in the prompt already.
+        caller: with the membership as just read.
+        conversation: id of the conversation, whose messages are left out of the results.
     """
 
     caller: Caller
@@ -38,18 +38,18 @@ class RetrievalRequest:
 
     @property
     def grants(self) -> frozenset[str]:
-        """Of which a document asks for one."""
+        """The caller's grants. A document requires one of them."""
         return grants_of(self.caller, self.site.id)
 
     @property
     def wanted(self) -> Mapping[EntryKind, int]:
-        """How many passages of each kind. Where a site's prompts have no room for memory, none is looked for."""
+        """How many passages of each kind to retrieve; no messages for a site without a memory budget."""
         return WANTED if self.site.budgets.memory_tokens else {**WANTED, "message": 0}
 
 
 @dataclass(frozen=True, slots=True)
 class RunningSearch:
-    """A search under way, and what it was begun for."""
+    """A running search and its request."""
 
     asked: RetrievalRequest
     running: Future[Mapping[EntryKind, RetrievedPassages]]
@@ -57,41 +57,41 @@ class RunningSearch:
 
 @dataclass(frozen=True, slots=True)
 class TurnRetrieval:
-    """Finds what belongs into the prompt of a turn (docs/adr/0013).
+    """Retrieves passages for the prompt of a turn (docs/adr/0013).
 
     Attributes:
-        rewriting: puts follow-ups into words of their own (docs/adr/0015); None looks for them by their words.
+        rewriting: rewrites follow-ups as standalone questions (docs/adr/0015); None searches for their own text.
     """
 
     recall: Retriever
     rewriting: Rewriting | None = None
 
     def early(self, asked: RetrievalRequest) -> RunningSearch | None:
-        """Begin while the conversation is being loaded; None where the question has to wait for what was said."""
+        """Begin a search before the conversation is loaded; None for a follow-up, which needs the earlier messages."""
         return None if not asked.question or is_follow_up(asked.question) else self._begun(asked, asked.question)
 
     def found(
         self, asked: RetrievalRequest, said: Sequence[Exchange], begun: RunningSearch | None, trace: Trace
     ) -> tuple[Recalled, bool]:
-        """Return what was found, and whether a part of it is missing.
+        """Return the passages, and whether the result is degraded.
 
         Args:
-            asked: with what the turn knows by now. What was begun for other rights, or another question, is dropped.
+            asked: the current request. An early search with other grants, or for another question, is dropped.
             said: the conversation's exchanges before the question, oldest first.
-            begun: the early search, where there was one.
+            begun: the early search, if any.
             trace: of the request.
         """
         is_current = begun is not None and (begun.asked.grants, begun.asked.question) == (asked.grants, asked.question)
         search = begun if begun and is_current else self._begun(asked, self._text(asked, said, trace))
         found = search.running.result()
         documents, messages = found.get("document", RetrievedPassages()), found.get("message", RetrievedPassages())
-        # Without an answer nothing tells whether there is nothing: the site's own sections are ranked then.
+        # Without a result the index may still hold passages: the site's own sections are ranked instead.
         told = documents.any and (documents.passages or not documents.degraded)
         recalled = Recalled(passages=documents.passages if told else None, memories=messages.passages)
         return recalled, documents.degraded or messages.degraded
 
     def _text(self, asked: RetrievalRequest, said: Sequence[Exchange], trace: Trace) -> str:
-        """Return what to look for: the question, with what it leans on, or in words of its own."""
+        """Return the text to search for: the question, with its context if it is a follow-up, or rewritten."""
         if self.rewriting and said and is_follow_up(asked.question):
             text = self.rewriting.text(asked.site, asked.question, said, trace)
             if text:
