@@ -17,10 +17,10 @@ from pathlib import Path
 
 from benchmarks.report import Row, data_folder, print_table
 from benchmarks.turning import SITE, MeasuredTurn, Turning, environment, turning
-from fencepost.bootstrap.corpus import ingestion
-from fencepost.bootstrap.documents import corpus_service
+from fencepost.bootstrap.documents import document_service
+from fencepost.bootstrap.ingestion import ingestion
 from fencepost.bootstrap.retrieval import index_of
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.stores import tenant_stores
 from fencepost.documents.service.documents import DocumentChanges, DocumentService, NewDocument
 from fencepost.documents.service.ingest import IngestService
 from fencepost.identity.domain.scope import Scope
@@ -117,14 +117,14 @@ def texts(folder: Path) -> dict[str, bytes]:
 def opened(local: Turning) -> Corpus:
     """Build the work on documents from the deployed environment of the function that does it."""
     settings = load_settings(environment(local.cloud, "JobsFunction"))
-    index, waiting, reached = index_of(settings), Waiting(), stores(settings, LambdaEvents())
+    index, waiting, reached = index_of(settings), Waiting(), tenant_stores(settings, LambdaEvents())
     if index is None:
         raise SystemExit("the local cloud has no index")
     ingest = ingestion(settings, reached, index, waiting, slice_=timedelta(hours=1)).ingest
     embedder = Counted(ingest.versions.embedder.embedder)
     versions = replace(ingest.versions, embedder=replace(ingest.versions.embedder, embedder=embedder))
     scope = operator(SITE)
-    return Corpus(corpus_service(reached, waiting), replace(ingest, versions=versions), waiting, embedder, scope)
+    return Corpus(document_service(reached, waiting), replace(ingest, versions=versions), waiting, embedder, scope)
 
 
 def ingest_rows(corpus: Corpus, documents: dict[str, bytes]) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, Docu
 from fencepost.documents.domain.entries import entry_of, passage
 from fencepost.identity.domain.scope import Acl, Action, Operator, Resource, Scope, authorize
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields
-from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, Lists, Profile, Ranked, Weights, rank
+from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, Lists, Profile, Ranked, Weights, fuse
 from fencepost.retrieval.domain.ranking.selection import collapsed, diversified, relevant
 from fencepost.retrieval.domain.ranking.terms import terms
 from fencepost.retrieval.domain.search import Hit, IndexEntry, Search
@@ -101,7 +101,7 @@ def unit_of(shelf: Shelf, hit: Hit) -> str:
 
 def _chosen(shelf: Shelf, recipe: Recipe, lists: Lists, question: str) -> tuple[Ranked, ...]:
     profile = Profile.DOCUMENTS if shelf.kind == "document" else Profile.MESSAGES
-    ranked = _by_ranks(lists) if recipe.by_ranks else rank(lists, profile, question, recipe.weights)
+    ranked = _by_ranks(lists) if recipe.by_ranks else fuse(lists, profile, question, recipe.weights)
     kept = relevant(ranked, question) if recipe.floor else ranked
     parts = collapsed(kept, lambda each: unit_of(shelf, each.hit))
     return diversified(parts, WANTED) if recipe.diverse else parts[:WANTED]

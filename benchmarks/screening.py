@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.report import Row, data_folder, median_seconds, print_table
 from fencepost.kernel.text import normalise
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 
 Sample = dict[str, Any]
 

@@ -1,1 +1,1 @@
-"""The local cloud that `make dev` starts. Nothing in here is deployed."""
+"""The local cloud that `make dev` starts, and the tools around it. Nothing in this package is deployed."""

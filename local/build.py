@@ -1,4 +1,4 @@
-"""`sam build` and `sam package`, each only where something has changed."""
+"""Run `sam build` and `sam package` when something has changed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _sam(arguments: list[str], environment: dict[str, str], log: Path) -> None:
 
 
 def _sam_environment(sam: Path) -> dict[str, str]:
-    """SAM looks for the functions' Python on PATH; its own environment has the right one."""
+    """Return an environment with the functions' Python on PATH, where SAM looks for it."""
     return {
         "PATH": f"{sam.parent}{os.pathsep}{os.environ['PATH']}",
         "SAM_CLI_TELEMETRY": "0",

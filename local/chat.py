@@ -15,7 +15,7 @@ _TIMEOUT_SECONDS = 60.0
 
 
 def main() -> int:
-    """Ask, print, and return the exit code."""
+    """Send the message, print the answer, and return the exit code."""
     try:
         print(ask(os.environ.get("M", "").strip()))
     except Trouble as trouble:
@@ -28,7 +28,7 @@ def ask(message: str) -> str:
     """Return the answer and its sources as text for a terminal.
 
     Raises:
-        Trouble: there is no message, nothing runs, or the API answers with an error.
+        Trouble: the message is missing, no local cloud is running, or the API answers with an error.
     """
     if not message:
         raise Trouble('Say something: make chat M="How do I get started?"', exit_code=2)

@@ -1,4 +1,4 @@
-"""A whole local cloud: the front door, the emulator and the deployed stack. `make dev` and the tests start the same."""
+"""A complete local cloud: front door, emulator and deployed stack. `make dev` and the tests both start it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FIRST_ANSWER_SECONDS = 60.0
 
 @dataclass
 class Cloud:
-    """A local cloud that is up.
+    """A running local cloud.
 
     Attributes:
-        url: the front door, e.g. `http://127.0.0.1:8787`.
-        emulator: the emulated cloud behind it.
-        code: the digest of the code that is deployed.
+        url: address of the front door, e.g. `http://127.0.0.1:8787`.
+        emulator: the AWS emulator behind it.
+        code: digest of the deployed code.
         chosen: the template's parameters.
-        deployment: the stack.
+        deployment: the deployed stack.
     """
 
     url: str
@@ -48,25 +48,22 @@ class Cloud:
     deployment: Deployment = field(init=False)
 
     def deploy(self, say: Say, **changes: str) -> None:
-        """Bring the stack up to date, with these parameters of the template changed."""
+        """Deploy the stack if its code or its parameters changed. `changes` overrides parameters of the template."""
         self.chosen |= changes
         digest = fingerprint.of_values(self.code, self.chosen)
         known = deploy.exists(self.emulator)
         if not known or digest != self.folder.deployed():
             say("Deploying the stack …")
-            deploy.deploy(self.emulator, self._packaged(fresh=not known), self.chosen)
+            path = self.folder.packaged(self.code)
+            if not known or not path.exists():
+                build.package(self.emulator, path, self.folder.log("package"))
+            deploy.deploy(self.emulator, path.read_text(encoding="utf-8"), self.chosen)
             self.folder.record_deployment(digest)
         self.deployment = deploy.describe(self.emulator)
         self.gateway.api_url = self.deployment.api_url
 
-    def _packaged(self, *, fresh: bool) -> str:
-        path = self.folder.packaged(self.code)
-        if fresh or not path.exists():
-            build.package(self.emulator, path, self.folder.log("package"))
-        return path.read_text(encoding="utf-8")
-
     def await_answer(self) -> None:
-        """Wait until a real request through the API answers.
+        """Wait until a request through the API is answered.
 
         Raises:
             Trouble: it answers with an error.
@@ -77,7 +74,7 @@ class Cloud:
             raise Trouble(f"GET /health answers {answer.status_code}; the local cloud's log is {log}.")
 
     def warm_up(self) -> None:
-        """Start the chat function behind the scenes, so that the first visitor waits less for it."""
+        """Start the chat function in the background, so that the first request is faster."""
         threading.Thread(target=self._preflight, name="warm-up", daemon=True).start()
 
     def _preflight(self) -> None:
@@ -91,12 +88,12 @@ class Cloud:
 
 @contextmanager
 def started(folder: StateFolder, port: int, environment: Mapping[str, str], say: Say) -> Iterator[Cloud]:
-    """Start a local cloud, and stop all of it at the end.
+    """Start a local cloud and stop all of it when the block ends.
 
     Args:
-        port: the front door's; 0 takes a free one.
-        environment: where the settings come from.
-        say: is told of each step.
+        port: port of the front door; 0 picks a free one.
+        environment: variables that the settings are read from.
+        say: called with a sentence before each step.
 
     Raises:
         Trouble: a setting is invalid, the port or the folder is taken, or a step fails.
@@ -107,7 +104,8 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
         gateway = Gateway(frozenset(urlsplit(origin).netloc for origin in parameters.origins(url)))
         chosen = parameters.local(environment, url, folder.path)
         members = issuer.create_app(Issuer.of(folder.path))
-        with _serving(create_app(gateway, _stand_in(environment), members), listener):
+        stand_in = create_provider() if parameters.needs_stand_in(environment) else None
+        with _serving(create_app(gateway, stand_in, members), listener):
             say("Building the functions …")
             build.build(chosen["Architecture"], folder.log("build"))
             code = fingerprint.of_code(chosen["Architecture"])
@@ -122,10 +120,6 @@ def started(folder: StateFolder, port: int, environment: Mapping[str, str], say:
                     yield cloud
 
 
-def _stand_in(environment: Mapping[str, str]) -> ASGIApp | None:
-    return create_provider() if parameters.needs_stand_in(environment) else None
-
-
 @contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
     listener = processes.listen(port)
@@ -137,7 +131,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 @contextmanager
 def _serving(app: ASGIApp, listener: socket.socket) -> Iterator[None]:
-    """Serve the application from a thread, to which signals do not go."""
+    """Serve the application from a thread, which receives no signals."""
     config = uvicorn.Config(
         app,
         log_level="warning",

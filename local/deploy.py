@@ -1,6 +1,6 @@
-"""The stack on the emulator: created, changed where its template or parameters did, and released.
+"""Create, update and release the stack on the emulator.
 
-It is deployed by the API and not by `sam deploy`, on whose command line the provider's key would be readable.
+Uses the CloudFormation API rather than `sam deploy`, on whose command line the provider's key would be readable.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _DEADLINE_SECONDS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a deployed stack offers.
+    """Addresses and names of a deployed stack.
 
     Attributes:
-        api_id: the API's id.
-        api_url: where the gateway serves the API, without a trailing slash.
+        api_id: id of the REST API.
+        api_url: address of the API, without a trailing slash.
         functions: physical names of the functions.
     """
 
@@ -40,10 +40,10 @@ class Deployment:
 
 
 def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> Deployment:
-    """Create or change the stack, and let the functions' aliases follow.
+    """Create or update the stack and point the functions' aliases at the new versions.
 
     Raises:
-        Trouble: the stack ends in a failure; the text gives the reason.
+        Trouble: the deployment failed; the text gives the reason.
     """
     client = emulator.client("cloudformation")
     request = {
@@ -73,7 +73,7 @@ def describe(emulator: Emulator) -> Deployment:
 
 
 def exists(emulator: Emulator) -> bool:
-    """Say whether the stack is there."""
+    """Return whether the stack exists."""
     client = emulator.client("cloudformation")
     try:
         client.describe_stacks(StackName=STACK)
@@ -83,7 +83,7 @@ def exists(emulator: Emulator) -> bool:
 
 
 def _uploaded(emulator: Emulator, template: str) -> str:
-    """Put the template where the stack is made from: a request may hold 51,200 bytes of it, a bucket a million.
+    """Upload the template and return its URL: a request may hold 51,200 bytes of template, an S3 object a million.
 
     Source: docs.aws.amazon.com, "Understand CloudFormation quotas".
     """

@@ -1,6 +1,6 @@
-"""A stack as its own worker sees it: the running local cloud's, or with `PROFILE=` a deployed one's.
+"""A stack's settings as its jobs function reads them: the running local cloud's, or with `PROFILE=` a deployed one's.
 
-What is done from here is done with the caller's own credentials, not with the functions' roles.
+The tools that use them work with the caller's credentials, not with the functions' roles.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _WORKER = "JobsFunction"
 
 
 def connected(name: str) -> Settings:
-    """Return a stack's settings, and let this process' AWS clients find what they name.
+    """Return a stack's settings, and configure this process's AWS clients for that stack.
 
     Args:
-        name: of the profile that deployed it; empty for the running local cloud.
+        name: the profile that deployed the stack; empty for the running local cloud.
 
     Raises:
-        Trouble: nothing runs, there is no such profile, or its stack cannot be read; the text says why.
+        Trouble: no local cloud is running, the profile does not exist, or its stack cannot be read; the text says why.
     """
-    settings = load_settings(_deployed(name) if name else _local())
+    if name:
+        variables = _deployed(name)
+    else:
+        running = StateFolder(state_folder()).serving()
+        # The adapters' clients find the emulator where the SDK looks for it.
+        os.environ.update(emulator.CREDENTIALS, AWS_REGION=emulator.REGION, AWS_ENDPOINT_URL=running.endpoint_url)
+        variables = invoke.variables(_WORKER)
+    settings = load_settings(variables)
     silence_libraries()
     # Only the functions may take the role that is bound to one organisation.
     return settings.model_copy(update={"tenant_role": ""}) if name else settings
-
-
-def _local() -> dict[str, str]:
-    running = StateFolder(state_folder()).serving()
-    # The adapters' clients find the emulator where the SDK looks for it.
-    os.environ.update(emulator.CREDENTIALS, AWS_REGION=emulator.REGION, AWS_ENDPOINT_URL=running.endpoint_url)
-    return invoke.variables(_WORKER)
 
 
 def _deployed(name: str) -> dict[str, str]:

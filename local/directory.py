@@ -1,4 +1,4 @@
-"""A stack's directory as its operator changes it: the running local cloud's, or with `PROFILE=` a deployed one's."""
+"""The operator's access to a stack's directory: of the running local cloud, or with `PROFILE=` of a deployed stack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from local.state import StateFolder
 from local.trouble import Trouble
 
 DEMO = "demo"
-"""The organisation that a fresh local cloud has, its site, and the site's public key."""
+"""Organisation of a new local cloud, its site, and the site's public key."""
 
 _KEY_TAKEN = "This public key belongs to another site: choose one with KEY=."
 LOCAL_SILENT = "The local cloud does not answer: is `make dev` still running?"
@@ -33,7 +33,7 @@ DEPLOYED_SILENT = "The stack's table does not answer: may these credentials read
 
 
 def administration(endpoint_url: str) -> Administration:
-    """Return what changes the directory of the stack on this emulator.
+    """Return the administration of the directory on this emulator.
 
     Raises:
         Trouble: it does not answer.
@@ -45,7 +45,7 @@ def administration(endpoint_url: str) -> Administration:
 
 
 def deployed(name: str) -> Administration:
-    """Return what changes the directory of the stack that a profile deployed, with the caller's AWS credentials.
+    """Return the administration of the directory that a profile deployed, with the caller's AWS credentials.
 
     Raises:
         Trouble: there is no such profile, or its stack cannot be read; the text gives AWS's reason.
@@ -55,7 +55,7 @@ def deployed(name: str) -> Administration:
 
 
 def reached(name: str) -> Administration:
-    """Return what changes the directory of a profile's stack; without a name, of the running local cloud.
+    """Return the administration of a profile's directory; without a name, of the running local cloud's.
 
     Raises:
         Trouble: it cannot be read.
@@ -76,7 +76,7 @@ def operator(org: str) -> Scope:
 
 
 def seed(directory: Administration, origins: Iterable[str]) -> None:
-    """Make the organisation `demo` with its one site, or let the site that is there serve these origins as well."""
+    """Create the organisation `demo` with one site, or add these origins to the existing site."""
     scope, wanted = operator(DEMO), tuple(map(parse_origin, origins))
     site = directory.site(scope, DEMO)
     if site is None:
@@ -86,11 +86,11 @@ def seed(directory: Administration, origins: Iterable[str]) -> None:
 
 
 def change(act: Callable[[Administration, Mapping[str, str]], str], environment: Mapping[str, str]) -> int:
-    """Run a command on a directory, print what it returns, and return the exit code.
+    """Run a command on a directory, print its result, and return the exit code.
 
     Args:
-        act: the command; it is given the directory and the environment.
-        environment: `DEPLOYED` names the profile whose stack is meant; without it, it is the running local cloud.
+        act: the command; receives the directory and the environment.
+        environment: `DEPLOYED` names the profile of the stack; without it, the running local cloud is used.
     """
     name = environment.get("DEPLOYED", "")
     try:
@@ -113,7 +113,7 @@ def named(variable: str, value: str, example: str) -> str:
     """Return the id of an organisation or a site.
 
     Raises:
-        Trouble: it is missing, or is none.
+        Trouble: the id is missing or malformed.
     """
     if not ORG_ID.fullmatch(value):
         raise Trouble(

@@ -1,4 +1,4 @@
-"""The emulated cloud: one ministack process with its data in a folder."""
+"""The AWS emulator: one ministack process with its data in a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REGION = "us-east-1"
 # The emulator takes any credentials; these make sure that a developer's real ones are never sent.
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
 WATCH = ("MINISTACK_WATCH", "MINISTACK_WATCH_RECORD")
-"""Variables of a test run that has requests checked: a module, and the file for its findings."""
+"""Variables of a test run that checks requests: the name of a module, and the file for its findings."""
 _START_SECONDS = 60.0
 # It saves its data when it ends, and first lets what runs in its functions finish.
 _SAVE_SECONDS = 40.0
@@ -40,7 +40,7 @@ class Emulator:
         return client(service, self.endpoint_url)
 
     def stop(self) -> None:
-        """Stop it and give it time to save its data."""
+        """Stop the emulator, with time to save its data."""
         self.child.stop(_SAVE_SECONDS)
 
 
@@ -60,13 +60,13 @@ def start(folder: Path, port: int, lambda_ttl_seconds: int = 3_600, *, enforces_
     """Start the emulator on a loopback port and wait until it answers.
 
     Args:
-        folder: where it keeps its data and its log.
+        folder: holds its data and its log.
         port: a free port.
         lambda_ttl_seconds: how long an idle function stays warm.
-        enforces_policies: roles may do what their policies say; otherwise anybody may do anything.
+        enforces_policies: enforce IAM policies; otherwise every call is allowed.
 
     Raises:
-        Trouble: it does not come up.
+        Trouble: it does not start.
     """
     python = environments.binary("cloud", "ministack").with_name("python")
     # Its folder is no place to import from: there are namesakes of Python's own modules in it.

@@ -1,6 +1,6 @@
-"""The Python environments beside `.venv`: the emulator's and SAM's. All are installed from the one `uv.lock`.
+"""The Python environments beside `.venv`, for the emulator and for SAM. All are installed from `uv.lock`.
 
-They are apart because their dependencies exclude each other (`[tool.uv] conflicts` in pyproject.toml).
+They are separate because their dependencies conflict (`[tool.uv] conflicts` in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _LOCK = ROOT / "uv.lock"
 
 
 def binary(group: Group, name: str) -> Path:
-    """Return a command of the environment, which is first made anew where it is missing, broken or older than the lock.
+    """Return the path of a command. Reinstalls the environment if it is missing, broken or older than the lock.
 
     Raises:
-        Trouble: it cannot be installed.
+        Trouble: the environment cannot be installed.
     """
     folder = ROOT / ".venvs" / group
     command = folder / "bin" / name
@@ -34,7 +34,7 @@ def binary(group: Group, name: str) -> Path:
 
 
 def _is_current(folder: Path) -> bool:
-    """Its interpreter, a link, is there; and the folder is where its scripts say, which its stamp knows."""
+    """Return whether the interpreter exists and the folder was not moved; the stamp records its path."""
     stamp = _stamp(folder)
     if not (stamp.exists() and (folder / "bin" / "python").exists()):
         return False

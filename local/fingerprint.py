@@ -1,4 +1,4 @@
-"""Digests that tell whether something has to be built or deployed again."""
+"""Digests that show whether a build or a deployment is up to date."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of_build(architecture: str) -> str:
 
 
 def of_code(architecture: str) -> str:
-    """Return a digest of everything that is deployed."""
+    """Return a digest of everything that is deployed, parameters excepted."""
     return _of_files(architecture, (*_BUILT, *_SOURCE))
 
 

@@ -1,7 +1,6 @@
-"""The front door: the demo page at `/`, and every other path passed on to the deployed API as it came.
+"""The front door: serves the demo page at `/` and forwards every other path unchanged to the deployed API.
 
-It also serves what stands in for the world outside: the model's provider, a documentation site and an OpenID provider,
-all under `/_local/`.
+Under `/_local/` it also serves the stand-ins for the model's provider, a documentation site and an OpenID provider.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class _Refused(Exception):
-    """A request that is not passed on, with the answer that says why."""
+    """A request that is not forwarded, with the response that says why."""
 
     def __init__(self, status: int, code: str, sentence: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(sentence)
@@ -70,13 +69,13 @@ def _client() -> httpx.AsyncClient:
 
 @dataclass
 class Gateway:
-    """The deployed API as an ASGI application, as soon as there is one; it takes every method, and answers none itself.
+    """ASGI application that forwards requests of every method to the deployed API, once the API is deployed.
 
     Attributes:
-        hosts: the `Host` values that are ours. Another is a page that had its own name point at this machine.
-        api_url: where the API answers; None while it is being deployed.
-        client: what reaches the API.
-        turns: as many permits as requests may be with the API at the same time.
+        hosts: accepted `Host` values. Any other is DNS rebinding: a page's own name that resolves to this machine.
+        api_url: address of the API; None while it is being deployed.
+        client: HTTP client for the API.
+        turns: semaphore that bounds the concurrent requests to the API.
     """
 
     hosts: frozenset[str]
@@ -101,7 +100,7 @@ class Gateway:
         if self.api_url is None:
             raise _Refused(503, "starting", "Fencepost is being deployed; try again shortly.", {"Retry-After": "5"})
         url = _target(request, httpx.URL(self.api_url))
-        # Built without the client, which would add headers of its own.
+        # Built without the client, which would add headers.
         return httpx.Request(request.method, url, headers=_forwarded(request), content=await _body(request))
 
     @asynccontextmanager
@@ -136,8 +135,8 @@ def create_app(gateway: Gateway, provider: ASGIApp | None, issuer: ASGIApp | Non
 
     Args:
         gateway: the deployed API.
-        provider: the stand-in for the provider, where there is no real one.
-        issuer: the same of the OpenID provider.
+        provider: the stand-in for the provider; None with a real provider.
+        issuer: the stand-in for the OpenID provider.
     """
     routes = [
         Route("/", _page),
@@ -157,7 +156,7 @@ def create_app(gateway: Gateway, provider: ASGIApp | None, issuer: ASGIApp | Non
 
 
 class _SampleSite(StaticFiles):
-    """The sample documentation: its files, and one page that shows whichever part of them the address names."""
+    """Serves the sample documentation: its files, and a page with the section that an address names."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return a file, or the page."""
@@ -192,14 +191,14 @@ async def _body(request: Request) -> bytes:
 
 
 def _check_size(size: int) -> None:
-    """A body that is too large is not read on, so its connection is of no further use."""
+    """Refuse a body that is too large. The rest of it is not read, so the connection is closed."""
     if size > _LARGEST_BODY_BYTES:
         sentence = f"The body must not exceed {_LARGEST_BODY_BYTES} bytes."
         raise _Refused(413, "body_too_large", sentence, {"Connection": "close"})
 
 
 def _forwarded(request: Request) -> RawHeaders:
-    """The client's address is the TCP peer's, whatever its headers claim."""
+    """Return the headers to forward. The client's address is the TCP peer's; what headers claim is dropped."""
     kept = [(name, value) for name, value in _end_to_end(request.headers.raw) if not name.lower().startswith(_CLAIMS)]
     peer = request.client.host if request.client else "127.0.0.1"
     return [*kept, (b"x-forwarded-for", peer.encode("ascii"))]

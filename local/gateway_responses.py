@@ -1,7 +1,7 @@
-"""The gateway's own answers, as the template words them.
+"""Gateway responses of the template, applied to the emulated API.
 
-SAM puts them into the API's OpenAPI document, from which the emulator takes paths and methods alone. So they are put
-here, by the same API that a cloud has for it.
+SAM writes them into the API's OpenAPI document, of which the emulator reads only paths and methods. This module sets
+them through the API Gateway API.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from local import template
 
 
 def put(client: Any, api_id: str, stage: str) -> None:
-    """Give the API the template's gateway responses, and have the stage serve them."""
+    """Set the template's gateway responses on the API and redeploy the stage."""
     for kind, response in template.load()["Resources"]["Api"]["Properties"]["GatewayResponses"].items():
         headers = response.get("ResponseParameters", {}).get("Headers", {})
         client.put_gateway_response(

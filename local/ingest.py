@@ -1,8 +1,8 @@
-"""`make ingest SRC=docs/ ORG=acme SITE=docs`: put a file, a folder or an address into the running cloud's index.
+"""`make ingest SRC=docs/ ORG=acme SITE=docs`: ingest a file, a folder or an address into the running cloud's index.
 
-With `PROFILE=` it is the index of the stack on AWS. It is done here and now, and not by the functions, so that it can
-be watched, and with the caller's own credentials. What is ingested again takes the place of what was there, and only
-what changed in it is embedded.
+With `PROFILE=` the index is that of the stack on AWS. The work is done in this process rather than by the functions, so
+that its progress can be shown, and with the caller's credentials. A document that is ingested again replaces its
+earlier version; only changed chunks are embedded.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from fencepost.bootstrap.corpus import ingestion
-from fencepost.bootstrap.documents import corpus_service
+from fencepost.bootstrap.documents import document_service
+from fencepost.bootstrap.ingestion import ingestion
 from fencepost.bootstrap.retrieval import index_of
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.stores import tenant_stores
 from fencepost.documents.domain.documents import Document, DocumentState
 from fencepost.documents.service.documents import DocumentChanges, DocumentService
 from fencepost.identity.domain.scope import Scope
@@ -37,7 +37,7 @@ _GOOD = frozenset({DocumentState.READY, DocumentState.REMOVED})
 
 
 def main() -> int:
-    """Ingest, say what came of it, and return the exit code: 1 where a document failed."""
+    """Ingest, print the outcome, and return the exit code: 1 if a document failed."""
     try:
         return run(os.environ)
     except Trouble as trouble:
@@ -49,10 +49,10 @@ def main() -> int:
 
 
 def run(environment: Mapping[str, str]) -> int:
-    """Ingest what the environment names, and return the exit code.
+    """Ingest the documents that the environment names, and return the exit code.
 
     Raises:
-        Trouble: a variable is missing or wrong, or nothing runs.
+        Trouble: a variable is missing or wrong, or no local cloud is running.
     """
     org = directory.named("ORG", environment.get("ORG") or directory.DEMO, _EXAMPLE)
     site = environment.get("SITE", "")
@@ -61,7 +61,11 @@ def run(environment: Mapping[str, str]) -> int:
     work = _connected(profile, len(found))
     if site:
         _require_site(profile, org, site)
-    return 1 if _ingest(work, directory.operator(org), found) else 0
+    scope = directory.operator(org)
+    failed = sum(not work.add(scope, item) for item in found)
+    noun = "document" if len(found) == 1 else "documents"
+    print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
+    return 1 if failed else 0
 
 
 def _require_site(profile: str, org: str, site: str) -> None:
@@ -76,24 +80,24 @@ def _require_site(profile: str, org: str, site: str) -> None:
 
 
 class Waiting:
-    """Implements `fencepost.queue.ports.JobQueue`: what is to be done next, in this process."""
+    """Implements `fencepost.queue.ports.JobQueue` with a queue in this process."""
 
     def __init__(self) -> None:
         self.jobs: deque[Job] = deque()
 
     def send(self, jobs: Sequence[Job]) -> None:
-        """See `fencepost.queue.ports.JobQueue`."""
+        """Append the jobs."""
         self.jobs.extend(jobs)
 
 
 @dataclass
 class Ingest:
-    """Adds documents, and does the work on them.
+    """Adds documents and runs their jobs.
 
     Attributes:
-        waiting: what `service` and `handlers` queue.
-        silent: what is said where the stores do not answer.
-        names: by ids, of documents that are added.
+        waiting: the jobs that `service` and `handlers` queue.
+        silent: the sentence for a store that does not answer.
+        names: names of the added documents by id.
     """
 
     service: DocumentService
@@ -104,10 +108,10 @@ class Ingest:
     names: dict[str, str] = field(default_factory=dict)
 
     def add(self, scope: Scope, item: SourceItem) -> bool:
-        """Do all the work that a document asks for, and return whether all of it was done.
+        """Add a document, run the jobs that follow, and return whether all of them succeeded.
 
         Raises:
-            Trouble: its file cannot be read.
+            Trouble: the file cannot be read.
         """
         self.names[item.id] = item.name
         self.progress.begin(item.name)
@@ -125,14 +129,14 @@ class Ingest:
         except FencepostError as error:
             if error.code is not ErrorCode.DOCUMENT_BUSY:
                 raise
-            # It is there already.
+            # The document exists.
             if content is not None:
                 self.service.change(scope, item.id, DocumentChanges(), content)
             else:
                 self.service.refresh(scope, item.id)
 
     def _work(self, scope: Scope) -> bool:
-        """Do what waits, and what follows from it: a sitemap's pages are documents of their own."""
+        """Run the queued jobs and those that they queue: each page of a sitemap becomes a document."""
         good = True
         while self.waiting.jobs:
             job = self.waiting.jobs.popleft()
@@ -157,22 +161,15 @@ class Ingest:
         return document.source if document else document_id
 
 
-def _ingest(work: Ingest, scope: Scope, found: Sequence[SourceItem]) -> int:
-    failed = sum(not work.add(scope, item) for item in found)
-    noun = "document" if len(found) == 1 else "documents"
-    print(f"{len(found)} {noun}, {failed} failed." if failed else f"{len(found)} {noun} up to date.")
-    return failed
-
-
 def _connected(profile: str, documents: int) -> Ingest:
-    """Build the work on a stack as its own worker does it."""
+    """Build the services that work on a stack, as its jobs function does."""
     settings = connected(profile)
     index = index_of(settings)
     if index is None:
         raise Trouble("This Fencepost has no index: give it one with Index, or without FENCEPOST_INDEX=none.")
-    reached, waiting, progress = stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
+    reached, waiting, progress = tenant_stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
     workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
-    return Ingest(corpus_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
+    return Ingest(document_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
 
 
 def _outcome(document: Document | None) -> str:

@@ -1,4 +1,4 @@
-"""What `SRC=` names: a file, the files of a folder, or an address."""
+"""The documents that `SRC=` names: a file, the files of a folder, or an address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = MappingProxyType(
         ".pdf": DocumentKind.PDF,
     }
 )
-"""What is read, by the ending of a file's name."""
+"""Kinds of readable documents by file name extension."""
 
 _EXAMPLE = "make ingest SRC=docs/ ORG=acme SITE=docs"
 _ID_CHARACTERS = 32
@@ -32,12 +32,12 @@ _ID_CHARACTERS = 32
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """One document to be.
+    """A document to ingest.
 
     Attributes:
-        id: the same for the same file or address, and site: what is ingested again takes the place of what was there.
-        name: for whoever watches.
-        path: of its content; None where it is fetched.
+        id: derived from the file or address and the site, so that ingesting again replaces the document.
+        name: shown with the progress.
+        path: the file; None for an address.
     """
 
     id: str
@@ -46,7 +46,7 @@ class SourceItem:
     path: Path | None = None
 
     def content(self) -> bytes | None:
-        """Return what it says.
+        """Return the content of the file; None for an address.
 
         Raises:
             Trouble: the file cannot be read, or is too large.
@@ -67,10 +67,10 @@ def items(source: str, site: str) -> list[SourceItem]:
 
     Args:
         source: a file, a folder or an http(s) address.
-        site: id of the site that they are for; empty for all of the organisation's.
+        site: id of the site that may use them; empty for every site of the organisation.
 
     Raises:
-        Trouble: it names nothing that can be read.
+        Trouble: the source names nothing readable.
     """
     if "://" in source:
         return [_fetched(source, site)]

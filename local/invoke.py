@@ -1,7 +1,7 @@
 """`make invoke FUNCTION=chat EVENT=events/chat.json`: run a built function under Lambda's runtime interface emulator.
 
-No Docker: the emulator is the program that SAM CLI carries, the runtime is `awslambdaric`, and the layers are on the
-path. It sees the tables of the local cloud that `make dev` runs, if one does, and else answers in demo mode.
+Needs no Docker: the emulator is the program that SAM CLI carries, the runtime is `awslambdaric`, and the layers are on
+the path. The function uses the tables of the running local cloud, or else answers in demo mode.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def invoke(function: str, event: Path) -> Any:
-    """Return what the function answers to the event in this file.
+    """Return the function's response to the event in this file.
 
     Args:
         function: its name without `Function`, in lower case.
@@ -67,10 +67,10 @@ def invoke(function: str, event: Path) -> Any:
 
 
 def variables(logical: str) -> dict[str, str]:
-    """Return the function's environment: of the running stack, or the defaults in demo mode.
+    """Return the function's environment variables: those of the running stack, or the defaults in demo mode.
 
     Raises:
-        Trouble: the stack that was running does not answer.
+        Trouble: the running stack does not answer.
     """
     running = StateFolder(state_folder()).running()
     return _deployed(running, logical) if running else template.defaults(logical) | {"FENCEPOST_DEMO_MODE": "true"}
@@ -112,7 +112,7 @@ def _emulated(logical: str, variables: Mapping[str, str], scratch: Path) -> Iter
 
 
 def _program(scratch: Path) -> Path:
-    """Make SAM CLI's copy of the emulator one that can be run: it is installed without that right."""
+    """Return an executable copy of SAM CLI's emulator, which is installed without the execute permission."""
     kind = "arm64" if parameters.machine() == "arm64" else "x86_64"
     sam = environments.binary("sam", "sam")
     found = next(sam.parent.parent.glob(f"lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{kind}"), None)
@@ -139,7 +139,7 @@ def _environment(logical: str, variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _layer(logical: str) -> Path:
-    """A source layer has no built copy: it is used as it is."""
+    """Return the folder of a layer. A layer that is not built is used from its source."""
     built = BUILD / logical
     return built if built.exists() else ROOT / template.load()["Resources"][logical]["Properties"]["ContentUri"]
 

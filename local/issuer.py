@@ -1,6 +1,6 @@
-"""An OpenID provider for this machine alone: it signs tokens for whoever asks on loopback.
+"""A local OpenID provider: signs a token for any request from loopback.
 
-Its key lies in the state folder, so tokens outlive a restart; its name holds no port, for the same reason.
+The key is kept in the state folder and the issuer name contains no port, so tokens stay valid after a restart.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KEY_BITS = 2_048
 
 
 class TokenRequest(BaseModel):
-    """The body of `POST /token`: for whom, and the organisation that the token chooses by default."""
+    """Body of `POST /token`: the user, and the default organisation of the token."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,13 +47,13 @@ class TokenRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Signs with one key."""
+    """Signs tokens with one key."""
 
     key: RSAPrivateKey
 
     @classmethod
     def of(cls, folder: Path) -> Issuer:
-        """Return the issuer whose key lies in a folder; its first use makes one."""
+        """Return the issuer whose key is stored in a folder. Creates the key at the first use."""
         path = folder / "issuer.pem"
         if not path.exists():
             _write(path, generate_private_key(public_exponent=65_537, key_size=_KEY_BITS))
@@ -63,7 +63,7 @@ class Issuer:
         return cls(key)
 
     def token(self, user: str, org: str = "", **claims: object) -> str:
-        """Return a token for a user. Other claims, e.g. `exp`, take the place of its own."""
+        """Return a token for a user. Given claims, e.g. `exp`, override the defaults."""
         now = int(time.time())
         own = {"iss": ISSUER, "aud": AUDIENCE, "sub": user, "iat": now, "exp": now + LIFETIME_SECONDS}
         chosen = {"org_id": org} if org else {}
@@ -101,7 +101,7 @@ def create_app(issuer: Issuer) -> Starlette:
 
 
 def _write(path: Path, key: RSAPrivateKey) -> None:
-    """Write the whole key or nothing, readable by its owner alone."""
+    """Write the key atomically, readable by its owner alone."""
     unfinished = path.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
     unfinished.touch(mode=0o600)

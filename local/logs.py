@@ -1,4 +1,4 @@
-"""What the functions wrote, read from the emulator's CloudWatch Logs and made short enough for a terminal."""
+"""The functions' logs, read from the emulator's CloudWatch Logs and shortened for a terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GROUP = re.compile(r"([A-Z][A-Za-z]*?)(?:Function|LogGroup)")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a function."""
+    """A log line of a function."""
 
     group: str
     time: datetime
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass
 class Tail:
-    """Follows all log groups; each read returns what is new."""
+    """Follows all log groups; each read returns the new lines."""
 
     emulator: Emulator
     _streams: dict[str, int] = field(default_factory=dict)
@@ -58,7 +58,11 @@ class Tail:
     def read(self) -> list[Entry]:
         """Return the lines of the invocations that have ended since the last read."""
         client = self.emulator.client("logs")
-        entries = [entry for group in _groups(client) for entry in self._new(client, group)]
+        groups: list[str] = []
+        # The emulator fails a listing while a function adds to it. What it missed comes with the next read.
+        with suppress(ClientError):
+            groups = [group["logGroupName"] for group in client.describe_log_groups()["logGroups"]]
+        entries = [entry for group in groups for entry in self._new(client, group)]
         self._streams = {name: time for name, time in self._streams.items() if time >= self._since()}
         return sorted(entries, key=lambda entry: entry.time)
 
@@ -69,17 +73,13 @@ class Tail:
         ]
         self._streams |= {event["logStreamName"]: event["timestamp"] for event in fresh}
         self._latest = max([self._latest, *(event["timestamp"] for event in fresh)])
-        return [Entry(group, _time(event["timestamp"]), event["message"].strip()) for event in fresh]
+        return [
+            Entry(group, datetime.fromtimestamp(event["timestamp"] / 1_000, UTC), event["message"].strip())
+            for event in fresh
+        ]
 
     def _since(self) -> int:
         return max(0, self._latest - _OVERLAP_MILLISECONDS)
-
-
-def _groups(client: Any) -> list[str]:
-    # The emulator fails a listing while a function adds to it. What it missed comes with the next read.
-    with suppress(ClientError):
-        return [group["logGroupName"] for group in client.describe_log_groups()["logGroups"]]
-    return []
 
 
 def _events(client: Any, group: str, since: int) -> list[Any]:
@@ -90,7 +90,7 @@ def _events(client: Any, group: str, since: int) -> list[Any]:
 
 
 def short(entry: Entry) -> str | None:
-    """Return a line for the terminal, or None for what only machines read."""
+    """Return a line for the terminal; None for metrics and platform records."""
     if entry.message.startswith(_PLATFORM):
         return None
     head = f"{entry.time.astimezone():%H:%M:%S} {_function(entry.group):5}"
@@ -102,10 +102,6 @@ def short(entry: Entry) -> str | None:
     return " ".join([head, f"{record.get('level', ''):7}", str(record.get("message", "")), *_fields(record)])
 
 
-def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
-
-
 def _parsed(message: str) -> dict[str, Any] | None:
     try:
         record = json.loads(message)
@@ -115,7 +111,7 @@ def _parsed(message: str) -> dict[str, Any] | None:
 
 
 def _fields(record: dict[str, Any]) -> Iterator[str]:
-    """Zeros and empty values say nothing at a terminal."""
+    """Return the fields to show. Zeros and empty values are left out."""
     for name, value in record.items():
         if name not in _BOILERPLATE and value:
             yield f"{name}={_compact(value)}"
@@ -130,6 +126,6 @@ def _compact(value: Any) -> str:
 
 
 def _function(group: str) -> str:
-    """`/aws/lambda/fencepost-ChatFunction-1A2B` is `chat` to a reader."""
+    """Return a function's short name: `chat` for `/aws/lambda/fencepost-ChatFunction-1A2B`."""
     found = _GROUP.search(group)
     return found[1].lower() if found else group

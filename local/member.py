@@ -1,4 +1,4 @@
-"""`make member ORG=acme USER=u1 ROLE=member|admin|none`: set somebody's membership; with `PROFILE=`, on AWS."""
+"""`make member ORG=acme USER=u1 ROLE=member|admin|none`: set a user's membership; with `PROFILE=`, on AWS."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ROLES = {"admin": OrgRole.ADMIN, "member": OrgRole.MEMBER, "none": None}
 
 
 def put(directory: Administration, environment: Mapping[str, str]) -> str:
-    """Store the membership, with its organisation where that is new, and return a sentence about it.
+    """Store the membership, create the organisation if it is new, and return a sentence about it.
 
-    The operator may do what no admin may: make the first one, and end the last.
+    Unlike an admin, the operator may create the first admin and remove the last.
 
     Raises:
         Trouble: a variable is missing or wrong.
@@ -36,10 +36,10 @@ def put(directory: Administration, environment: Mapping[str, str]) -> str:
 
 
 def subject(environment: Mapping[str, str], example: str) -> str:
-    """Return whom `USER=` names.
+    """Return the user that `USER=` names.
 
     Raises:
-        Trouble: it names nobody.
+        Trouble: the variable is missing or malformed.
     """
     user = environment.get("MEMBER", "")
     if not _USER.fullmatch(user):

@@ -1,7 +1,7 @@
-"""`make migrate-index PROFILE=prod`: make the index on OpenSearch, or move it to another mapping or model.
+"""`make migrate-index PROFILE=prod`: create the index on OpenSearch, or migrate it to another mapping or model.
 
-Searches go on meanwhile (`fencepost.retrieval.indexes.opensearch.migration`). Broken off, it goes on when it is
-started again.
+Searches are served during the migration (`fencepost.retrieval.indexes.opensearch.migration`). An interrupted migration
+continues when it is started again.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from local.trouble import Trouble
 
 EMBEDDERS: Final = get_args(Settings.model_fields["embedder"].annotation)
 VISIBLE_SECONDS: Final[Mapping[Generation, float]] = MappingProxyType({"classic": 65, "next": 15, "node": 2})
-"""Until a search finds what was written, and some seconds more."""
+"""Seconds until a search finds a written entry, with a margin."""
 LIMITS: Final = Limits(connect=5, search=60, write=60, writes=300)
-"""Nobody waits for an answer here, and a collection may have to wake up first."""
+"""Longer than in a request: no visitor waits, and an idle collection may have to start first."""
 _AGAIN: Final = "Started again, the move goes on."
 
 type Pause = Callable[[float], None]
 
 
 def main() -> int:
-    """Move the index, say what was done, and return the exit code."""
+    """Migrate the index, print the outcome, and return the exit code."""
     try:
         print(run(os.environ))
     except Trouble as trouble:
@@ -51,11 +51,10 @@ def main() -> int:
 
 
 def run(environment: Mapping[str, str]) -> str:
-    """Move the index that the environment names, and return what was done.
+    """Migrate the index that the environment names, and return a sentence about it.
 
     Args:
-        environment: `DEPLOYED` names the profile whose stack is meant; `EMBEDDER` the model to move to, where that is
-            not the deployed one.
+        environment: `DEPLOYED` names the profile of the stack; `EMBEDDER` the model to migrate to (optional).
 
     Raises:
         Trouble: a variable is wrong, the stack has no index on OpenSearch, or something did not answer.
@@ -69,7 +68,9 @@ def run(environment: Mapping[str, str]) -> str:
     try:
         return migrate(cluster, embedder, time.sleep)
     except IndexUnavailable as error:
-        raise Trouble(f"The index did not answer ({error.reason}).{_rights(error)} {_AGAIN}") from None
+        refused = error.reason.startswith(("401", "403"))
+        rights = " May these credentials? The parameter IndexOperator names who may." if refused else ""
+        raise Trouble(f"The index did not answer ({error.reason}).{rights} {_AGAIN}") from None
     except EmbedderUnavailable as error:
         raise Trouble(f"The model did not answer ({error.reason}). {_AGAIN}") from None
 
@@ -89,14 +90,14 @@ def cluster_of(settings: Settings) -> Cluster:
 
 
 def migrate(cluster: Cluster, embedder: Embedder, pause: Pause) -> str:
-    """Make the index, or move it, and return what was done.
+    """Create or migrate the index, and return a sentence about it.
 
     Args:
-        pause: waits for so many seconds.
+        pause: sleeps for a number of seconds.
 
     Raises:
         IndexUnavailable: the cluster did not answer.
-        EmbedderUnavailable: the model did not.
+        EmbedderUnavailable: the model did not answer.
     """
     plan = IndexPlan(embedder.model, cluster.engine)
     before = Indices(cluster, plan.alias).all()
@@ -110,7 +111,7 @@ def migrate(cluster: Cluster, embedder: Embedder, pause: Pause) -> str:
 
 
 def converter(embedder: Embedder) -> Convert:
-    """Return what makes entries of another model this one's; its own stay as they are."""
+    """Return a function that embeds the entries of other models again and leaves the others unchanged."""
 
     def convert(entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
         name = embedder.model.name
@@ -125,10 +126,9 @@ def converter(embedder: Embedder) -> Convert:
 
 
 def passage(entry: IndexEntry) -> str:
-    """Return what is embedded of an entry, as near as it tells.
+    """Return the text to embed for an entry, approximately.
 
-    An entry has neither the sentences that its chunk repeats nor its neighbours' vectors: whoever writes it next knows
-    better.
+    An entry lacks its chunk's overlap and its neighbours' vectors; the next ingestion of the document restores both.
     """
     if entry.kind == "message":
         return entry.text.partition("\n")[2] or entry.text
@@ -141,11 +141,6 @@ def _sentence(name: str, before: Sequence[str], moved: Moved) -> str:
     if list(before) == [name]:
         return f"The index {name} is up to date: nothing was moved."
     return f"Moved to the index {name}: {moved.copied:,} entries copied, {moved.removed:,} copies removed again."
-
-
-def _rights(error: IndexUnavailable) -> str:
-    refused = error.reason.startswith(("401", "403"))
-    return " May these credentials? The parameter IndexOperator names who may." if refused else ""
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The emulator's own process: ministack, with each layer unpacked once.
+"""The emulator's process: ministack, changed to unpack each layer once.
 
-By itself it unpacks all layers for every process that it starts for a function: ten thousand files, which takes
-seconds, and never finds the bytecode again that Python wrote beside them. Here a process is given a link to what was
-unpacked for the first one. It runs in the emulator's environment, and imports nothing of ours, unless it is told to:
+ministack unpacks all layers for every function process that it starts: ten thousand files, which takes seconds and
+loses the bytecode that Python cached beside them. Here later processes get a link to the first copy. This module runs
+in the emulator's environment and imports nothing of this project, with one exception:
 `MINISTACK_WATCH` names a module whose `watch` is called before anything is served (`tests.doubles.dynamodb_watch`).
 """
 
@@ -21,18 +21,18 @@ from typing import Any
 from zipfile import BadZipFile, LargeZipFile, ZipFile, ZipInfo
 
 LAYER = "layer_"
-"""How the names of the folders begin that ministack unpacks layers to."""
+"""Prefix of the folders that ministack unpacks layers to."""
 
 _one_at_a_time = Lock()
 
 
 def unpacked() -> Path:
-    """Return the folder of what was unpacked, each layer under the digest of its archive."""
+    """Return the folder of unpacked layers, each under the digest of its archive."""
     return Path(os.environ["TMPDIR"]) / "layers"
 
 
 class Archive(ZipFile):
-    """A ZIP file that is unpacked once for everybody who wants it as a layer."""
+    """A ZIP file that is unpacked once and then shared by all processes that use it as a layer."""
 
     def extractall(
         self,
@@ -40,7 +40,7 @@ class Archive(ZipFile):
         members: Iterable[str | ZipInfo] | None = None,
         pwd: bytes | None = None,
     ) -> None:
-        """Unpack it to a folder; a layer's empty folder becomes a link to the one that is there for all."""
+        """Unpack to a folder. The empty folder of a layer is replaced by a link to the shared copy."""
         target = Path(path or ".")
         if not target.name.startswith(LAYER):
             super().extractall(path, members, pwd)
@@ -67,10 +67,10 @@ def _watch() -> None:
 
 def main() -> Any:
     """Run ministack."""
-    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - it is in an environment of its own
+    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - it is installed in another environment
     from ministack.core import lambda_runtime  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    # What an earlier process left may be a part, or of code that is no more.
+    # Copies of an earlier process may be incomplete or outdated.
     shutil.rmtree(unpacked(), ignore_errors=True)
     _watch()
     lambda_runtime.zipfile = SimpleNamespace(ZipFile=Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile)

@@ -32,8 +32,8 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters that the environment sets, after the settings model has accepted all of them.
 
     Raises:
-        Trouble: a variable is invalid; the text names it, its kind and what is allowed. Or its name is unknown, since
-            a limit under a mistyped name would not be one.
+        Trouble: a variable is invalid; the text gives its name, kind and allowed values. Also raised for an unknown
+            name, since a limit under a mistyped name would have no effect.
     """
     _refuse_unknown(environment)
     try:
@@ -93,10 +93,10 @@ def local(environment: Mapping[str, str], url: str, folder: Path) -> dict[str, s
 
 
 def origins(url: str) -> tuple[str, str]:
-    """Return the two names by which a browser on this machine knows the front door."""
+    """Return the two origins of the front door in a browser on this machine."""
     return url, url.replace("127.0.0.1", "localhost")
 
 
 def needs_stand_in(environment: Mapping[str, str]) -> bool:
-    """Say whether the environment names no provider at all."""
+    """Return whether the environment names no provider."""
     return not environment.get("ANTHROPIC_API_KEY") and not environment.get("ANTHROPIC_BASE_URL")

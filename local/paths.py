@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Paths of the repository and of the state folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make test`: install and build what the tests need, so that none of them waits for it."""
+"""`make test`: install and build everything that the tests need, before they start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Child processes: each leads a group of its own, writes to a log file and is stopped with everything it started."""
+"""Child processes. Each leads its process group, writes to a log file, and is stopped together with its group."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Return whether the process is running."""
         return self.process.poll() is None
 
     def stop(self, grace_seconds: float = 10.0) -> None:
-        """Ask it to end, and after the grace period make its group end, which may outlive the one that leads it."""
+        """Terminate the process, and kill its group after the grace period: children may outlive their leader."""
         if self.alive:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -59,31 +59,31 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End the whole group at once."""
+        """Kill the whole group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def last_words(self, lines: int = 12) -> str:
-        """Return the end of its log."""
+        """Return the last lines of the log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
 
 def base_environment() -> dict[str, str]:
-    """Return the part of the caller's environment that children get."""
+    """Return the variables of the caller's environment that children inherit."""
     return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def start(
     name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path, folder: Path = ROOT
 ) -> Child:
-    """Start a process in a session of its own, so that a Ctrl-C at the terminal reaches us alone.
+    """Start a process in a new session, so that a Ctrl-C at the terminal reaches only this process.
 
     Args:
-        name: what to call it.
+        name: used in messages.
         command: the program and its arguments.
-        environment: what it gets besides the few variables that every child inherits.
-        log: the file for what it prints.
+        environment: variables in addition to the few that every child inherits.
+        log: the file for its output.
         folder: its working directory.
 
     Raises:
@@ -108,7 +108,7 @@ def start(
 
 
 def run(name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path) -> None:
-    """Run a process to its end; one that we leave early, as at a Ctrl-C, is ended with all that it started.
+    """Run a process to its end. If this process is interrupted, kill the whole group.
 
     Raises:
         Trouble: it cannot be started, or it fails; then the text ends with the last lines of its log.
@@ -141,7 +141,7 @@ def end_group(pid: int, grace_seconds: float = 15.0) -> None:
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

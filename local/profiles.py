@@ -1,4 +1,4 @@
-"""The profiles of samconfig.toml: what `make deploy PROFILE=prod` deploys, and how to reach it."""
+"""The profiles of samconfig.toml: which stack `make deploy PROFILE=prod` deploys, and where."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from local.trouble import Trouble
 
 @dataclass(frozen=True, slots=True)
 class DeployProfile:
-    """Where a profile's stack is.
+    """Name and region of a profile's stack.
 
     Attributes:
         stack: its name.
@@ -48,7 +48,7 @@ def profile(name: str) -> DeployProfile:
 
 @contextmanager
 def reading(name: str) -> Iterator[DeployProfile]:
-    """Hand out a profile whose stack is read meanwhile.
+    """Yield a profile, and translate AWS errors in the block into `Trouble`.
 
     Raises:
         Trouble: there is none of this name, or its stack cannot be read; the text gives AWS's reason.

@@ -1,4 +1,4 @@
-"""A progress bar for a terminal; what is no terminal gets a line for each item that is done."""
+"""A progress bar on a terminal; elsewhere, a line for each finished item."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NAME_SHARE = 0.4
 
 @dataclass
 class ProgressLine:
-    """Shows how far work on several items is.
+    """Shows the progress of work on several items.
 
     Attributes:
         of: how many items there are; it may grow.
-        out: where it is shown.
-        name: of the item that is worked on.
+        out: stream that the progress is written to.
+        name: name of the current item.
     """
 
     of: int
@@ -27,12 +27,12 @@ class ProgressLine:
     finished: int = field(default=0, init=False)
 
     def begin(self, name: str) -> None:
-        """Show the item that is worked on from here on."""
+        """Show the next item."""
         self.name = name
         self.part(0, 0)
 
     def part(self, done: int, of: int) -> None:
-        """Show how many of the item's own parts are done; it may have none."""
+        """Show how many parts of the item are done; `of` is 0 without parts."""
         share = (self.finished + (done / of if of else 0)) / max(self.of, 1)
         filled = round(min(share, 1) * _WIDTH)
         parts = f"  {done:,}/{of:,}" if of else ""

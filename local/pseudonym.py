@@ -1,4 +1,4 @@
-"""`make -s pseudonym KIND=conv ORG=acme ID=0198…`: under which name the logs speak of somebody or something.
+"""`make -s pseudonym KIND=conv ORG=acme ID=0198…`: print the pseudonym of a user or an object in the logs.
 
 The signing secret of a deployment comes over standard input, where no list of processes shows it:
 
@@ -52,15 +52,12 @@ def pseudonym(environment: Mapping[str, str], secret: str) -> str:
 def main() -> int:
     """Print the pseudonym, and return the exit code."""
     try:
-        print(pseudonym(os.environ, _piped() or _of_local_cloud()))
+        piped = "" if sys.stdin.isatty() else sys.stdin.read().strip()
+        print(pseudonym(os.environ, piped or _of_local_cloud()))
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return trouble.exit_code
     return 0
-
-
-def _piped() -> str:
-    return "" if sys.stdin.isatty() else sys.stdin.read().strip()
 
 
 def _of_local_cloud() -> str:

@@ -1,9 +1,9 @@
-"""Point each function's alias at what has just been deployed.
+"""Point each function's alias at the code and parameters that were just deployed.
 
 SAM publishes a version when code or layers change, and not when a parameter does: a lowered cap would change the
-function and never reach the alias that serves. Publishing what is already published changes nothing.
+function but not the version that the alias serves. Publishing an unchanged function has no effect.
 
-`python -m local.release PROFILE` does it for the stack of a profile in samconfig.toml, with the caller's AWS
+`python -m local.release PROFILE` releases the stack of a profile in samconfig.toml, with the caller's AWS
 credentials; `make deploy` ends with it.
 """
 
@@ -19,7 +19,7 @@ ALIAS = "live"
 
 
 def release(client: Any, functions: Iterable[str]) -> None:
-    """Publish each function as it is, let its alias name that version, and wait until that can serve."""
+    """Publish a version of each function, point its alias at that version, and wait until the version is active."""
     for function in functions:
         version = client.publish_version(FunctionName=function)["Version"]
         # With SnapStart the code is initialised now; a failure there is a failure to deploy.

@@ -1,6 +1,6 @@
-"""`make site ORG=acme SITE=docs ORIGINS=https://acme.example`: make or change a site, and print its public key.
+"""`make site ORG=acme SITE=docs ORIGINS=https://acme.example`: create or change a site, and print its public key.
 
-With `PROFILE=` it is one of the stack on AWS.
+With `PROFILE=` the site is one of the stack on AWS.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _EXAMPLE = "make site ORG=acme SITE=docs ORIGINS=https://acme.example"
 
 
 def put(directory: Administration, environment: Mapping[str, str]) -> str:
-    """Store the site, with its organisation where that is new, and return its public key.
+    """Store the site, create the organisation if it is new, and return the public key.
 
-    What is not named stays as it is; a new site's key is made of the two ids.
+    Variables that are not set leave the site's fields unchanged. A new site's key is made of the two ids.
 
     Raises:
         Trouble: a variable is missing or wrong.

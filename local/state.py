@@ -1,4 +1,4 @@
-"""The state folder: who uses it, what runs from it, and what was deployed last."""
+"""The state folder: lock, running processes, and the digest of the last deployment."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from local.trouble import Trouble
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A local cloud that is up.
+    """Addresses of a running local cloud.
 
     Attributes:
-        url: the front door.
-        endpoint_url: the emulator, for AWS clients.
+        url: address of the front door.
+        endpoint_url: address of the emulator, for AWS clients.
         functions: physical names of the deployed functions.
     """
 
@@ -31,24 +31,24 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """A folder with a local cloud's data."""
+    """The folder that holds a local cloud's data."""
 
     path: Path
 
     def packaged(self, built: str) -> Path:
-        """Return where the template of a build stands as `sam package` left it."""
+        """Return the path of the packaged template of a build."""
         return self.path / f"packaged-{built[:12]}.yaml"
 
     def log(self, name: str) -> Path:
-        """Return the path of a log."""
+        """Return the path of a log file."""
         return self.path / f"{name}.log"
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Hold the folder for one local cloud.
+        """Lock the folder for one local cloud.
 
         Raises:
-            Trouble: another one holds it.
+            Trouble: another local cloud uses it.
         """
         # What the emulator stores may include the provider's key: the folder is its owner's alone.
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ class StateFolder:
             yield
 
     def record_emulator(self, pid: int) -> None:
-        """Remember the emulator, in case we are ended before we can end it."""
+        """Record the emulator's process id, so that the next start can stop it after a crash."""
         (self.path / "emulator.pid").write_text(str(pid))
 
     def _end_leftover(self) -> None:
@@ -73,7 +73,7 @@ class StateFolder:
         path.unlink(missing_ok=True)
 
     def emulator_port(self) -> int:
-        """Return the emulator's port, the same as last time where it is free."""
+        """Return the emulator's port: the previous one if it is free."""
         path = self.path / "port"
         remembered = int(path.read_text()) if path.exists() else 0
         listener = processes.listen(remembered)
@@ -87,17 +87,17 @@ class StateFolder:
         return port
 
     def deployed(self) -> str:
-        """Return the digest of what was deployed last, or nothing."""
+        """Return the digest of the last deployment; empty if there was none."""
         path = self.path / "deployed"
         return path.read_text() if path.exists() else ""
 
     def record_deployment(self, digest: str) -> None:
-        """Remember the digest of what is deployed."""
+        """Record the digest of the deployment."""
         (self.path / "deployed").write_text(digest)
 
     @contextmanager
     def announced(self, running: Running) -> Iterator[None]:
-        """Let `make chat` and `make invoke` find what runs, while it does."""
+        """Publish the running cloud's addresses for `make chat` and `make invoke` until the block ends."""
         path = self.path / "running.json"
         path.write_text(json.dumps(asdict(running)))
         try:
@@ -106,10 +106,10 @@ class StateFolder:
             path.unlink(missing_ok=True)
 
     def serving(self) -> Running:
-        """Return what runs from this folder.
+        """Return the local cloud that runs from this folder.
 
         Raises:
-            Trouble: nothing does.
+            Trouble: none is running.
         """
         running = self.running()
         if running is None:
@@ -119,7 +119,7 @@ class StateFolder:
         return running
 
     def running(self) -> Running | None:
-        """Return what runs from this folder, if anything does."""
+        """Return the local cloud that runs from this folder; None if none does."""
         with contextlib.suppress(FileNotFoundError):
             values = json.loads((self.path / "running.json").read_text())
             return Running(values["url"], values["endpoint_url"], tuple(values["functions"]))

@@ -1,4 +1,4 @@
-"""What the repository's template says: its parameters, and which environment variable each one becomes."""
+"""Reader of `template.yaml`: its functions, its parameters, and the environment variable that each parameter sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SECRETS = {"ANTHROPIC_API_KEY": "AnthropicApiKey"}
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short forms: `!Ref X` is read as `{"Ref": "X"}`."""
+    """YAML loader for CloudFormation's short forms: reads `!Ref X` as `{"Ref": "X"}`."""
 
 
 def _short_form(loader: _Loader, name: str, node: yaml.Node) -> dict[str, Any]:

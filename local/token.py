@@ -1,4 +1,4 @@
-"""`make -s token USER=u1`: print a token for a member, and nothing else."""
+"""`make -s token USER=u1`: print a token for a member."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def token(environment: Mapping[str, str]) -> str:
     """Return a token of the local issuer, for `USER=` and by default in `ORG=`.
 
     Raises:
-        Trouble: a variable is missing or wrong, nothing runs, or it does not answer.
+        Trouble: a variable is missing or wrong, no local cloud is running, or it does not answer.
     """
     user, org = subject(environment, _EXAMPLE), environment.get("ORG", "")
     wanted = {"user": user} | ({"org": named("ORG", org, f"{_EXAMPLE} ORG=acme")} if org else {})

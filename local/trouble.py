@@ -1,10 +1,10 @@
-"""The one error of the local tools: a sentence for the person at the terminal."""
+"""The error of the local tools: a sentence for the terminal."""
 
 from __future__ import annotations
 
 
 class Trouble(Exception):
-    """Something that the person has to put right. The text is a sentence that says what to do.
+    """A problem that the user has to solve. The text is a sentence that says how.
 
     Attributes:
         exit_code: 2 where an argument or a setting is invalid, else 1.

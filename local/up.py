@@ -1,4 +1,4 @@
-"""`make dev`: start the local cloud, say so, and show what the functions write until a signal ends it all."""
+"""`make dev`: start the local cloud and show the functions' logs until a signal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _interrupt(*_: object) -> NoReturn:
-    """End what runs once; a second, impatient signal must not cut the ending short."""
+    """Stop at the first signal and ignore later ones, so that a second Ctrl-C does not cut the shutdown short."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _say("Stopping …")

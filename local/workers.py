@@ -1,7 +1,7 @@
-"""How many workers of a queue run at once on this machine.
+"""Concurrency of queue consumers on this machine.
 
-The template's number is for a cloud. A parameter could not lower it here: the emulator takes a parameter's number for
-text, and then takes no message at all. So it is set here, by the same API that a cloud has for it.
+The template's number suits AWS. A template parameter cannot lower it here: the emulator reads a parameter's number as
+text and then receives no messages. This module sets it through the Lambda API.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 AT_ONCE = 2
-"""The fewest that AWS allows. More cold ones at once import the SDKs so slowly that jobs run out of time."""
+"""The minimum that AWS allows. More cold starts at once import the SDKs so slowly that jobs time out."""
 
 
 def limit(client: Any) -> None:
-    """Let each event source whose workers are limited at all have no more than this machine bears."""
+    """Lower the concurrency of every event source that has a limit."""
     pages = client.get_paginator("list_event_source_mappings").paginate()
     for mapping in (mapping for page in pages for mapping in page["EventSourceMappings"]):
         if mapping.get("ScalingConfig"):

@@ -1,4 +1,4 @@
-"""Everything under `/v1` but `POST /v1/chat`."""
+"""Entry point of the API function: everything under `/v1` but `POST /v1/chat`."""
 
 from fencepost.bootstrap.api import api_handler
 

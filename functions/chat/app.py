@@ -1,4 +1,4 @@
-"""`POST /api/ai-chat` and `POST /v1/chat`."""
+"""Entry point of the chat function: `POST /api/ai-chat` and `POST /v1/chat`."""
 
 from fencepost.bootstrap.chat import chat_handler
 

@@ -1,4 +1,4 @@
-"""Messages of the jobs' queue."""
+"""Entry point of the jobs function: messages of the job queue."""
 
 from fencepost.bootstrap.jobs import jobs_handler
 

@@ -1,4 +1,4 @@
-"""`GET /health` and `GET /openapi.json`."""
+"""Entry point of the meta function: `GET /health` and `GET /openapi.json`."""
 
 from fencepost.web.meta import handler
 

@@ -1,4 +1,4 @@
-"""Records of the conversations' stream."""
+"""Entry point of the relay function: records of the conversations table's stream."""
 
 from fencepost.bootstrap.relay import relay_handler
 

@@ -1,4 +1,4 @@
-"""What the clock asks for."""
+"""Entry point of the schedule function: timed events."""
 
 from fencepost.bootstrap.schedule import schedule_handler
 

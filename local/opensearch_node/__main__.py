@@ -18,22 +18,19 @@ _TESTS = "tests/integration/test_opensearch_*.py"
 
 
 def main() -> int:
-    """Run them, and return pytest's exit code, or our own where there is no OpenSearch."""
-    # A node outlives us unless we end it: what asks us to end must not cut that short.
+    """Run the tests and return pytest's exit code, or another one if no OpenSearch can be started."""
+    # The node outlives this process unless it is stopped: SIGTERM must not skip that.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with tempfile.TemporaryDirectory(prefix="fencepost-") as folder, running(Path(folder), _say) as url:
-            return _test(url)
+            command = [sys.executable, "-m", "pytest", *sorted(map(str, ROOT.glob(_TESTS)))]
+            environment = {**os.environ, "OPENSEARCH_URL": url}
+            return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return trouble.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
-
-
-def _test(url: str) -> int:
-    command = [sys.executable, "-m", "pytest", *sorted(map(str, ROOT.glob(_TESTS)))]
-    return subprocess.run(command, env={**os.environ, "OPENSEARCH_URL": url}, cwd=ROOT, check=False).returncode
 
 
 def _say(line: str) -> None:

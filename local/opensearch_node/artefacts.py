@@ -27,10 +27,10 @@ def version() -> str:
 
 
 def jars() -> Path:
-    """Return the folder of the jars, which Maven fills first where the pom is new.
+    """Return the folder of the jars. Maven fills it when the pom changed.
 
     Raises:
-        Trouble: there is no Maven, or it cannot get them.
+        Trouble: Maven is not installed, or cannot fetch the jars.
     """
     digest = hashlib.sha256(_POM.read_bytes()).hexdigest()
     folder = ROOT / ".tools" / f"opensearch-{digest[:12]}"

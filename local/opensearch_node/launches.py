@@ -1,4 +1,4 @@
-"""How a node is started: in a container, or in a Java virtual machine."""
+"""Commands that start a node, in a container or in a Java virtual machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Launch(NamedTuple):
 
 
 def has_docker() -> bool:
-    """Whether a Docker engine answers. The client alone can be installed without one."""
+    """Return whether a Docker engine answers: the client may be installed without an engine."""
     docker = shutil.which("docker")
     if docker is None:
         return False
@@ -37,7 +37,7 @@ def has_docker() -> bool:
 
 
 def container(port: int) -> Launch:
-    """Return how to run the distribution's image, which Docker fetches where it has none."""
+    """Return the command that runs the distribution's image, which Docker pulls if needed."""
     settings = {
         "discovery.type": "single-node",
         "cluster.routing.allocation.disk.threshold_enabled": "false",
@@ -48,25 +48,22 @@ def container(port: int) -> Launch:
     given = (part for name, value in settings.items() for part in ("--env", f"{name}={value}"))
     image = f"opensearchproject/opensearch:{artefacts.version()}"
     command = ("docker", "run", "--rm", "--publish", f"127.0.0.1:{port}:9200", *given, image)
-    return Launch("in a container", command, _handed_on(_DOCKERS_OWN))
+    return Launch("in a container", command, {name: os.environ[name] for name in _DOCKERS_OWN if name in os.environ})
 
 
 def virtual_machine(folder: Path, port: int) -> Launch:
-    """Return how to run a node from its jars, with all that it writes in the folder.
+    """Return the command that runs a node from its jars and keeps all its files in the folder.
 
     Raises:
         Trouble: there is no Java, or the jars cannot be had.
     """
     scratch = folder / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    options = (*_HEAP, *_SHORT_LIVED, f"-Djava.io.tmpdir={scratch}", f"-Djna.tmpdir={scratch}", _logging())
+    logging = f"-Dlog4j2.configurationFile={_CONFIG / 'log4j2.properties'}"
+    options = (*_HEAP, *_SHORT_LIVED, f"-Djava.io.tmpdir={scratch}", f"-Djna.tmpdir={scratch}", logging)
     node = (_HERE / "LocalNode.java", _CONFIG, f"path.home={folder}", f"http.port={port}")
     command = (_java(), *options, "-cp", f"{artefacts.jars()}/*", *node)
     return Launch("from its jars", command, {})
-
-
-def _logging() -> str:
-    return f"-Dlog4j2.configurationFile={_CONFIG / 'log4j2.properties'}"
 
 
 def _java() -> str:
@@ -75,7 +72,3 @@ def _java() -> str:
     if java is None:
         raise Trouble("OpenSearch needs a JDK, 11 or newer: install one, start Docker or set OPENSEARCH_URL.")
     return java
-
-
-def _handed_on(names: tuple[str, ...]) -> dict[str, str]:
-    return {name: os.environ[name] for name in names if name in os.environ}

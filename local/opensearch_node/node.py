@@ -1,4 +1,4 @@
-"""A node that runs for as long as it is needed."""
+"""An OpenSearch node that runs for the length of a block."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _POLL_SECONDS = 0.2
 
 @contextlib.contextmanager
 def running(folder: Path, say: Callable[[str], None]) -> Iterator[str]:
-    """Yield the address of an OpenSearch: of the one that `OPENSEARCH_URL` names, else of one that ends with the block.
+    """Yield the address of an OpenSearch: `OPENSEARCH_URL`, or else a node that is stopped when the block ends.
 
     Args:
-        folder: where one of our own keeps its data and its log.
-        say: takes lines for the person at the terminal.
+        folder: holds data and log of a started node.
+        say: called with lines for the terminal.
 
     Raises:
-        Trouble: there is none, and none can be started.
+        Trouble: no OpenSearch is given and none can be started.
     """
     given = os.environ.get("OPENSEARCH_URL")
     if given:

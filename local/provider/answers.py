@@ -1,4 +1,4 @@
-"""The stand-in's answer: quotes of the passages that share most with the question."""
+"""The stand-in's answer: quotes of the passages that best match the question."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from local.provider.requests import MessagesRequest
 
 _MOST_QUOTES = 3
 _LEAST_COVERAGE = 0.25
-"""The share of the question's weight that a passage must hold to be an answer to it."""
+"""Share of the question's weight that a passage must hold to be quoted."""
 _LEAST_SCORE = 0.6
-"""The share of the best passage's score that a further quote must reach."""
+"""Share of the best passage's score that a further quote must reach."""
 _HEADING_WEIGHT = 0.5
 _PROSE_WEIGHT = 0.5
-"""What a term in prose counts more than one in a link or in code."""
+"""Extra weight of a term in prose over one in a link or in code."""
 
 # Han and Hangul are written without spaces between what a question shares with a text: there, pairs of characters.
 # Hiragana is left out: it is mostly grammar.
@@ -59,20 +59,17 @@ def answer(request: MessagesRequest) -> str:
         return question(request)
     asked = without_fences(request.messages[-1].blocks()[-1].text)
     found, lacking = _PHRASES[_language(asked)]
-    candidates = [passage for passage in _all_passages(request) if not _repeats(passage, asked)]
+    # Assistant turns are left out: what the model said itself is no source.
+    users = (block for message in request.messages if message.role == "user" for block in message.blocks())
+    texts = [block.text for block in (*request.system_blocks(), *users)]
+    quotable = dict.fromkeys(passage for text in texts for passage in passages(text))
+    candidates = [passage for passage in quotable if not _repeats(passage, asked)]
     quotes = [_quote(passage) for passage in _best(asked, candidates)]
     return "\n\n".join([found, *quotes]) if quotes else lacking
 
 
-def _all_passages(request: MessagesRequest) -> list[QuotedPassage]:
-    # Assistant turns are left out: what the model said itself is no source.
-    users = (block for message in request.messages if message.role == "user" for block in message.blocks())
-    texts = [block.text for block in (*request.system_blocks(), *users)]
-    return list(dict.fromkeys(passage for text in texts for passage in passages(text)))
-
-
 def _repeats(passage: QuotedPassage, question: str) -> bool:
-    """Whether a message asks what is asked again, and answers nothing."""
+    """Return whether a passage is an earlier message that only asks the same question."""
     asks = passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？"))
     return asks and terms(passage.text) <= terms(question)
 
@@ -89,7 +86,7 @@ def _best(question: str, candidates: list[QuotedPassage]) -> list[QuotedPassage]
 
 
 def _weights(wanted: frozenset[str], candidates: list[QuotedPassage]) -> dict[str, float]:
-    """Weigh each term of the question by its inverse document frequency over the passages."""
+    """Return the weight of each question term: its inverse document frequency over the passages."""
     frequency = Counter(term for passage in candidates for term in wanted & terms(passage.text))
     return {term: math.log(1 + (len(candidates) + 1) / (frequency[term] + 0.5)) for term in sorted(wanted)}
 
@@ -103,7 +100,7 @@ def _score(passage: QuotedPassage, weights: dict[str, float]) -> float:
 
 @lru_cache(maxsize=16_384)
 def terms(text: str) -> frozenset[str]:
-    """Return what a text is compared by: words without plural s, and pairs of Han and of Hangul characters."""
+    """Return the terms of a text: words without plural s, and pairs of Han and of Hangul characters."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     pairs = (run[i : i + 2] for run in _PAIRED.findall(folded) for i in range(len(run) - 1))
     words = (word.removesuffix("s") for word in _WORD.findall(folded) if word not in _STOP)

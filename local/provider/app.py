@@ -27,12 +27,12 @@ _MAX_BODY_BYTES = 32 * 1024 * 1024
 def create_app(
     *, api_key: str | None = None, pace: float = 0.0, clock: Callable[[], float] = time.monotonic
 ) -> Starlette:
-    """Make a stand-in with a cache and a record of its own.
+    """Return a stand-in with an empty cache and an empty record of calls.
 
     Args:
-        api_key: the one key it accepts; without it, any.
-        pace: seconds between the pieces of a streamed answer.
-        clock: what the cache's age is measured by.
+        api_key: the accepted key; None accepts any.
+        pace: seconds between the events of a streamed answer.
+        clock: measures the age of cache entries, in seconds.
     """
     provider = _Provider(api_key, Control(pace), PromptCache(clock))
     return Starlette(

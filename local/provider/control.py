@@ -1,4 +1,4 @@
-"""How tests drive the stand-in: what the next calls do, and which calls came. On loopback only.
+"""Control of the stand-in by tests: instructions for the next calls, and a record of received calls. On loopback only.
 
 `POST /control` with `{"next": [{"status": 529}, …], "pace": 0.02}`; `DELETE /control` resets everything;
 `GET /control/requests` lists the calls. A single call can carry its own instruction as JSON in `x-stand-in`.
@@ -22,17 +22,17 @@ _BODY = TypeAdapter(dict[str, JsonValue])
 
 
 class Instruction(BaseModel):
-    """What one call does instead of answering well.
+    """Behaviour of one call that differs from a normal answer.
 
     Attributes:
         status: answer with this error status, with `headers` and `message`.
         delay: seconds before anything is sent.
-        pace: seconds between the pieces of a stream.
-        fault: what happens in mid-stream: the connection is cut, stalls for `stall` seconds, an `error` event of kind
-            `error` comes, the data is no JSON, or events come that no client knows (and the stream goes on).
+        pace: seconds between the events of a stream.
+        fault: failure in mid-stream: the connection is cut, stalls for `stall` seconds, an `error` event of kind
+            `error` comes, the data is not JSON, or unknown events are sent (and the stream continues).
         stop_reason: why the answer ends.
         text: the answer.
-        times: for how many calls this holds.
+        times: number of calls that the instruction applies to.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,40 +69,40 @@ class Control:
     _requests: deque[dict[str, JsonValue]] = field(default_factory=lambda: deque(maxlen=_KEPT_REQUESTS))
 
     def order(self, orders: Orders) -> None:
-        """Queue instructions for the calls to come."""
+        """Queue instructions for the next calls."""
         for instruction in orders.next:
             self._next.extend([instruction] * instruction.times)
         self.pace = self.pace if orders.pace is None else orders.pace
 
     def take(self, headers: Mapping[str, str]) -> Instruction:
-        """Return what this call is told to do: by its own header, or by the queue.
+        """Return the instruction of a call: from its header, or else from the queue.
 
         Raises:
-            ValidationError: the header is no instruction.
+            ValidationError: the header holds no valid instruction.
         """
         if HEADER in headers:
             return Instruction.model_validate_json(headers[HEADER])
         return self._next.popleft() if self._next else Instruction()
 
     def record(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Keep a call, without its credentials; of many calls the last hundred."""
+        """Record a call without its credentials. Keeps the last hundred calls."""
         self.count += 1
         kept: dict[str, JsonValue] = {name: value for name, value in headers.items() if name not in _SECRET_HEADERS}
         self._requests.append({"number": self.count, "headers": kept, "body": _parsed(body)})
 
     def received(self) -> dict[str, JsonValue]:
-        """Return how many calls came, and the last of them."""
+        """Return the number of calls, and the recorded ones."""
         return {"count": self.count, "requests": list(self._requests)}
 
     def reset(self) -> None:
-        """Forget instructions and calls."""
+        """Delete all instructions and recorded calls."""
         self.count = 0
         self._next.clear()
         self._requests.clear()
 
 
 def from_loopback(request: Request) -> bool:
-    """Tell whether peer and `Host` are loopback: a page in a browser, even by DNS rebinding, gets nowhere."""
+    """Return whether peer and `Host` are loopback, which keeps out pages in a browser, DNS rebinding included."""
     try:
         peer = ipaddress.ip_address(request.client.host if request.client else "")
     except ValueError:

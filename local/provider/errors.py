@@ -20,7 +20,7 @@ _SERVER_ERRORS = 500
 
 
 class ApiError(Exception):
-    """A request that ends with an error response.
+    """Error that is sent as an error response.
 
     Args:
         status: the HTTP status.

@@ -1,4 +1,4 @@
-"""The models that the stand-in knows, and where they differ. Source: the models' pages on platform.claude.com."""
+"""The models that the stand-in knows, and their limits. Source: the models' pages on platform.claude.com."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a request to a model may ask.
+    """Limits and options of a model.
 
     Attributes:
         context_window: tokens of prompt and answer together.

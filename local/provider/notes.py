@@ -1,6 +1,6 @@
-"""The stand-in as a note-taker: where a prompt asks for lines that each name their messages, it quotes these.
+"""Answers to prompts that ask for notes: lines that each cite messages. The stand-in quotes these messages.
 
-It does as the prompt says: how many lines, how long they are, whether questions and what others say are wanted.
+Follows the prompt's rules: number and length of lines, and whether questions and statements of others are wanted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NOTHING = "-"
 
 
 def asks_for_notes(request: MessagesRequest) -> bool:
-    """Tell whether the rules, which stand first, ask for lines that end with the messages that they rest on."""
+    """Return whether the rules at the start of the prompt ask for lines that end with the cited messages."""
     return _ASKED.search(_rules(request)) is not None
 
 
 def notes(request: MessagesRequest) -> str:
-    """Return one line for each message that says something, after the notes that were made before.
+    """Return the earlier notes, followed by one line for each message with a statement.
 
-    Of too many lines the newest stay. Where nothing is to be noted, the text is a single dash.
+    Keeps the newest lines if there are too many. Returns a single dash if there is nothing to note.
     """
     rules = _rules(request)
     material = [fence for block in request.messages[-1].blocks() for fence in fences(block.text)]
@@ -40,7 +40,7 @@ def notes(request: MessagesRequest) -> str:
 
 
 def _quote(message: Fence, rules: str, known: set[str]) -> str:
-    """Return the longest sentence that the rules want, with its message; empty where there is none."""
+    """Return the longest sentence that the rules allow, with its message; empty if there is none."""
     wanted = [sentence for sentence in sentences(message.body) if _is_wanted(sentence, rules) and sentence not in known]
     sentence = " ".join(max(wanted, key=len, default="").split())
     return f"- {sentence[: _number(_LONGEST, rules, len(sentence))]} [{message.source}]" if sentence else ""

@@ -1,4 +1,4 @@
-"""The fenced parts of a prompt as passages that can be quoted."""
+"""Quotable passages from the fenced parts of a prompt."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Fence:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is an answer of the model's own, out of another conversation."""
+        """Return whether the passage is an answer of the model from another conversation."""
         return self.source.startswith("msg:") and self.title.endswith(", assistant")
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedPassage:
-    """A paragraph of a fenced part, with the headings above it and the source to name: one id, or several by commas."""
+    """A paragraph of a fenced part, with its headings and its source: one id, or several separated by commas."""
 
     text: str
     heading: str
@@ -44,7 +44,7 @@ class QuotedPassage:
 
     @property
     def prose(self) -> str:
-        """The text without code and links, which name things more often than they explain them."""
+        """Return the text without code and links, which name things more often than they explain them."""
         return "" if self.text.startswith(_CODE) else _LINK.sub("", self.text)
 
 
@@ -63,7 +63,7 @@ def fences(text: str) -> Iterator[Fence]:
 
 
 def passages(text: str) -> Iterator[QuotedPassage]:
-    """Yield the quotable passages of every fenced part of a text. What the model said itself is no source."""
+    """Yield the quotable passages of every fenced part of a text. Earlier answers of the model are left out."""
     for fence in fences(text):
         if fence.source.startswith("summary:"):
             yield from _lines(fence)
@@ -72,12 +72,12 @@ def passages(text: str) -> Iterator[QuotedPassage]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, without what parts them."""
+    """Return the sentences of a text, without the white space between them."""
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
 def _lines(fence: Fence) -> Iterator[QuotedPassage]:
-    """Yield a summary's lines, each with the messages that it names, or else with the summary itself."""
+    """Yield a summary's lines, each with the messages that it cites, or else with the summary as its source."""
     for line in filter(None, map(str.strip, fence.body.splitlines())):
         sources = ", ".join(_MESSAGE.findall(line))
         yield QuotedPassage(
@@ -115,7 +115,7 @@ def _blocks(body: str) -> Iterator[str]:
 
 
 def _parts(block: str) -> Iterator[str]:
-    """Yield the block in pieces short enough to quote, cut between sentences."""
+    """Yield the block in parts short enough to quote, split between sentences."""
     if len(block) <= _LONGEST or _CODE in block:
         yield from filter(None, [block[: 2 * _LONGEST]])
         return

@@ -1,4 +1,4 @@
-"""The stand-in as a rewriter: asked for the last question as one line, it puts the one before it in front."""
+"""Answers to prompts that ask to rewrite a follow-up: the previous question, followed by the last one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _ASKED = re.compile(r"\blast question as one line of at most (\d+) characters\b"
 
 
 def asks_for_question(request: MessagesRequest) -> bool:
-    """Tell whether the rules, which stand first, ask for a question by itself."""
+    """Return whether the rules at the start of the prompt ask for a standalone question."""
     return _ASKED.search(_rules(request)) is not None
 
 
 def question(request: MessagesRequest) -> str:
-    """Return the visitor's last question but one, and the last, on one line that is no longer than is asked for."""
+    """Return the visitor's last two questions on one line, within the requested length."""
     material = [fence for block in request.messages[-1].blocks() for fence in fences(block.text)]
     asked = [fence.body for fence in material if fence.title == "visitor"][-1:]
     last = [fence.body for fence in material if fence.title == "question"]

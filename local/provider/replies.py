@@ -1,4 +1,4 @@
-"""An answer on the wire: one JSON message, or a stream of server-sent events."""
+"""Wire format of an answer: one JSON message, or a stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProviderReply:
 
     @property
     def output_tokens(self) -> int:
-        """Tokens of the text; an empty answer has one, as with the provider."""
+        """Return the tokens of the text; an empty answer counts one, as with the provider."""
         return max(1, count_tokens(self.text))
 
     def events(self) -> Iterator[_Data]:
@@ -71,7 +71,7 @@ class ProviderReply:
 
 
 class EventStream(StreamingResponse):
-    """The events of a reply at a given pace, with the instruction's fault in the middle."""
+    """The events of a reply at a given pace, with the instruction's fault in mid-stream."""
 
     def __init__(self, reply: ProviderReply, instruction: Instruction, pace: float) -> None:
         self._instruction = instruction
@@ -107,13 +107,11 @@ class EventStream(StreamingResponse):
             case "garbage":
                 return b"event: content_block_delta\ndata: {no JSON \xff\n\n"
             case "unknown_events":
-                return _unknown_events()
+                delta = {"type": "telepathy_delta", "thought": "?"}
+                block = {"type": "content_block_delta", "index": 0, "delta": delta}
+                weather = _event("weather_report", {"type": "weather_report", "sky": "blue"})
+                return weather + _event("content_block_delta", block)
         return b""
-
-
-def _unknown_events() -> bytes:
-    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "telepathy_delta", "thought": "?"}}
-    return _event("weather_report", {"type": "weather_report", "sky": "blue"}) + _event("content_block_delta", delta)
 
 
 def _event(name: str, data: _Data) -> bytes:

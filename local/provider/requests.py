@@ -1,4 +1,4 @@
-"""What a request to `POST /v1/messages` must be."""
+"""Validation of requests to `POST /v1/messages`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CacheControl(_Strict):
 
 
 class TextBlock(_Strict):
-    """A piece of a prompt."""
+    """A text block of a prompt."""
 
     type: Literal["text"]
     text: str
@@ -34,25 +34,25 @@ class TextBlock(_Strict):
 
 
 class ProviderMessage(_Strict):
-    """One turn."""
+    """One turn of a prompt."""
 
     role: Literal["user", "assistant"]
     content: str | list[TextBlock]
 
     def blocks(self) -> list[TextBlock]:
-        """Return the content as blocks, which a bare string is a short form of."""
+        """Return the content as blocks; a bare string is one block."""
         return _as_blocks(self.content)
 
 
 class Thinking(_Strict):
-    """How the model may think before it answers."""
+    """Options of extended thinking."""
 
     type: str
     budget_tokens: int | None = None
 
 
 class MessagesRequest(_Strict):
-    """The body. Anything that this stand-in does not know is refused, `temperature` among it, as by the provider."""
+    """Body of a request. Unknown fields are refused as by the provider, `temperature` among them."""
 
     model: str
     max_tokens: int = Field(ge=1)
@@ -72,7 +72,7 @@ class MessagesRequest(_Strict):
         return (block for _, block in self.placed_blocks())
 
     def placed_blocks(self) -> Iterator[tuple[str, TextBlock]]:
-        """Yield all blocks, each with where it stands: in the system prompt, or in whose turn."""
+        """Yield all blocks, each with its place: the system prompt, or the role of its turn."""
         yield from (("system", block) for block in self.system_blocks())
         for number, message in enumerate(self.messages):
             yield from ((f"{message.role} {number}", block) for block in message.blocks())
@@ -96,7 +96,10 @@ def parse(body: bytes) -> MessagesRequest:
 
 
 def _problems(request: MessagesRequest) -> Iterator[str]:
-    yield from _model_problems(request)
+    if request.model not in MODELS:
+        raise ApiError(404, f"model: {request.model}")
+    if request.thinking and request.thinking.type not in MODELS[request.model].thinking:
+        yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
     yield from _turn_problems(request.messages)
     for block in request.blocks():
         if not block.text.strip():
@@ -104,13 +107,6 @@ def _problems(request: MessagesRequest) -> Iterator[str]:
     marked = sum(block.cache_control is not None for block in request.blocks())
     if marked > _MAX_BREAKPOINTS:
         yield f"A maximum of {_MAX_BREAKPOINTS} blocks with cache_control may be provided. Found {marked}."
-
-
-def _model_problems(request: MessagesRequest) -> Iterator[str]:
-    if request.model not in MODELS:
-        raise ApiError(404, f"model: {request.model}")
-    if request.thinking and request.thinking.type not in MODELS[request.model].thinking:
-        yield f'"thinking.type.{request.thinking.type}" is not supported for this model.'
 
 
 def _turn_problems(messages: list[ProviderMessage]) -> Iterator[str]:

@@ -11,13 +11,13 @@ from local.provider.requests import MessagesRequest
 
 CACHE_SECONDS = 300.0
 LOOKBACK_BLOCKS = 20
-"""Blocks before a marked one, itself included, among whose ends a stored prefix is looked for."""
+"""Blocks up to and including a marked one, at whose ends a stored prefix is looked up."""
 _BYTES_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class InputUsage:
-    """The tokens of a prompt in the provider's three classes; their sum is the whole prompt."""
+    """Tokens of a prompt in the provider's three classes, which add up to the whole prompt."""
 
     uncached: int
     written: int
@@ -43,21 +43,23 @@ class _Prefix:
 
 
 def count_tokens(text: str) -> int:
-    """Approximate the tokens of a text: never more than its UTF-8 bytes, and about one for a Chinese character."""
+    """Return the approximate tokens of a text: at most its UTF-8 bytes, about one per Chinese character."""
     return -(-len(text.encode()) // _BYTES_PER_TOKEN)
 
 
 def cut(text: str, tokens: int) -> str:
-    """Return the longest beginning of a text that counts no more than so many tokens."""
+    """Return the longest prefix of a text within a number of tokens."""
     return text.encode()[: tokens * _BYTES_PER_TOKEN].decode(errors="ignore")
 
 
 class PromptCache:
-    """Prefixes seen within the last five minutes.
+    """Prompt prefixes of the last five minutes.
 
-    A prefix is written where a block is marked and long enough for the model. A later prompt reads the longest stored
-    prefix that it begins with and that ends close before one of its own marks, which renews it. A prefix is all text up
-    to there, block by block, and where each block stands. Source: "Prompt caching" on platform.claude.com.
+    A prefix is stored if its last block is marked and it is long enough for the model. A later prompt reads and renews
+    the longest stored prefix that it starts with and that ends shortly before one of its marks. A prefix consists of
+    all text up to its end, block by block, and the place of each block.
+
+    Source: "Prompt caching" on platform.claude.com.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -65,28 +67,22 @@ class PromptCache:
         self._expiry: dict[str, float] = {}
 
     def account(self, request: MessagesRequest) -> InputUsage:
-        """Count the prompt of one request, and remember its marked prefixes."""
+        """Count the prompt of one request and store its marked prefixes."""
         prefixes = list(_prefixes(request))
         minimum = MODELS[request.model].minimum_cacheable
         marks = [n for n, prefix in enumerate(prefixes) if prefix.marked and prefix.tokens >= minimum]
         covered = prefixes[marks[-1]].tokens if marks else 0
-        found = [prefix for prefix in _near(prefixes, marks) if self._holds(prefix.digest)]
+        # A lookup finds prefixes that end at a mark or close before one.
+        near = (prefix for n, prefix in enumerate(prefixes) if any(0 <= mark - n < LOOKBACK_BLOCKS for mark in marks))
+        found = [prefix for prefix in near if self._expiry.get(prefix.digest, 0.0) > self._clock()]
         read = max((prefix.tokens for prefix in found), default=0)
         for prefix in (*found, *(prefixes[n] for n in marks)):
             self._expiry[prefix.digest] = self._clock() + CACHE_SECONDS
         return InputUsage(prefixes[-1].tokens - covered, covered - read, read)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all prefixes."""
         self._expiry.clear()
-
-    def _holds(self, digest: str) -> bool:
-        return self._expiry.get(digest, 0.0) > self._clock()
-
-
-def _near(prefixes: list[_Prefix], marks: list[int]) -> list[_Prefix]:
-    """Return the prefixes that are looked for: those that end at a mark or close before one."""
-    return [prefix for n, prefix in enumerate(prefixes) if any(0 <= mark - n < LOOKBACK_BLOCKS for mark in marks)]
 
 
 def _prefixes(request: MessagesRequest) -> Iterator[_Prefix]:

@@ -22,7 +22,7 @@ MANY = 199
 
 
 def row(seq: int, number: int = 0, **fields: object) -> MessageChunkRow:
-    """Return the row of a message's part."""
+    """Return the row of a message chunk."""
     known: dict[str, object] = {
         "message": f"q{seq}",
         "seq": seq,
@@ -53,26 +53,26 @@ class PartConformance:
     ) -> None:
         conversation = backdrop.begin(scope)
         rows = [row(1), row(2), row(2, 1, stale_id="old"), row(2, 11), row(10), row(100, version=2**28 - 1)]
-        assert subject.put_parts(scope, conversation, rows[::-1])
+        assert subject.put_chunks(scope, conversation, rows[::-1])
         assert subject.parts(scope, "c1") == tuple(rows)
         assert subject.parts(scope, "c1", first=2, last=2) == tuple(rows[1:4])
         assert subject.parts(scope, "c1", first=3) == tuple(rows[4:])
         assert subject.parts(scope, "c1", last=10) == tuple(rows[:5])
-        subject.drop_parts(scope, "c1", rows[1:3])
+        subject.drop_chunks(scope, "c1", rows[1:3])
         assert subject.parts(scope, "c1") == (rows[0], *rows[3:])
 
     def test_any_number_of_rows_is_written(self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope) -> None:
         conversation, rows = backdrop.begin(scope), [row(seq) for seq in range(1, MANY + 1)]
-        assert subject.put_parts(scope, conversation, rows)
+        assert subject.put_chunks(scope, conversation, rows)
         assert subject.parts(scope, "c1") == tuple(rows)
 
     def test_another_owner_or_organisation_finds_and_removes_nothing(
         self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope
     ) -> None:
-        assert subject.put_parts(scope, backdrop.begin(scope), [row(1)])
+        assert subject.put_chunks(scope, backdrop.begin(scope), [row(1)])
         for other in (visitor_scope(scope.org, "x"), namesake(scope)):
             assert subject.parts(other, "c1") == ()
-            subject.drop_parts(other, "c1", [row(1)])
+            subject.drop_chunks(other, "c1", [row(1)])
         assert subject.parts(scope, "c1") == (row(1),)
 
     @pytest.mark.parametrize("changes", [{"incarnation": "i2"}, {"id": "c9"}])
@@ -80,7 +80,7 @@ class PartConformance:
         self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope, changes: dict[str, str]
     ) -> None:
         conversation = replace(backdrop.begin(scope), **changes)  # type: ignore[arg-type]  # fields by name
-        assert not subject.put_parts(scope, conversation, [row(1)])
+        assert not subject.put_chunks(scope, conversation, [row(1)])
         assert subject.parts(scope, conversation.id) == ()
 
     def test_messages_that_retention_hid_get_no_rows(
@@ -88,9 +88,9 @@ class PartConformance:
     ) -> None:
         before = backdrop.begin(scope)
         backdrop.begin(scope, kept_from=3)
-        assert not subject.put_parts(scope, before, [row(4), row(2)])
+        assert not subject.put_chunks(scope, before, [row(4), row(2)])
         assert row(2) not in subject.parts(scope, "c1")
-        assert subject.put_parts(scope, before, [row(3), row(4)])
+        assert subject.put_chunks(scope, before, [row(3), row(4)])
         assert subject.parts(scope, "c1") == (row(3), row(4))
 
     def test_remembered_conversations_are_listed_by_organisation(
@@ -111,21 +111,21 @@ class PartConformance:
     ) -> None:
         conversation = backdrop.converse(scope, "c1", 60)
         question, answer = api_world.exchange("c1", 1, CLOCK)
-        assert subject.put_parts(scope, conversation, [row(1)])
+        assert subject.put_chunks(scope, conversation, [row(1)])
         wanted = [("c1", 1, 0), ("c1", 2, 0), ("c1", 999, 0), ("c1", 1, 0), ("gone", 1, 0)]
         assert hits.hydrate(scope, wanted) == HitRows(
             conversations={"c1": conversation},
             messages={("c1", 1): question, ("c1", 2): answer},
             apart=frozenset(),
-            parts={("c1", 1, 0): replace(row(1), vector=())},
+            chunks={("c1", 1, 0): replace(row(1), vector=())},
         )
         assert len(hits.hydrate(scope, [("c1", seq, 0) for seq in range(1, 121)]).messages) == 120
 
     def test_hits_lead_to_nothing_of_another_owner_or_organisation(
         self, subject: MessageChunkStore, hits: MessageHits, backdrop: Backdrop, scope: Scope
     ) -> None:
-        assert subject.put_parts(scope, backdrop.converse(scope, "c1", 1), [row(1)])
-        nothing = HitRows(conversations={}, messages={}, apart=frozenset(), parts={})
+        assert subject.put_chunks(scope, backdrop.converse(scope, "c1", 1), [row(1)])
+        nothing = HitRows(conversations={}, messages={}, apart=frozenset(), chunks={})
         for other in (visitor_scope(scope.org, "x"), namesake(scope)):
             assert hits.hydrate(other, [("c1", 1, 0)]) == nothing
 
@@ -133,8 +133,8 @@ class PartConformance:
         "call",
         [
             lambda store, scope, _: store.parts(scope, "c1"),
-            lambda store, scope, conversation: store.put_parts(scope, conversation, [row(1)]),
-            lambda store, scope, _: store.drop_parts(scope, "c1", [row(1)]),
+            lambda store, scope, conversation: store.put_chunks(scope, conversation, [row(1)]),
+            lambda store, scope, _: store.drop_chunks(scope, "c1", [row(1)]),
         ],
     )
     def test_an_unreachable_store_raises_one_error(

@@ -1,4 +1,4 @@
-"""Rows of messages' parts in plain memory, beside the fake conversations, with the same rules as the adapter."""
+"""Rows of message chunks in plain memory, beside the fake conversations, with the same rules as the adapter."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.fakes.conversations import Owned, Shelf, owned
 from tests.fakes.corpus import PortFaults
 
 type Place = tuple[int, int]
-"""A message's number, and a part's in it."""
+"""Number of a message, and of a chunk in it."""
 
 
 @dataclass
 class FakeParts:
-    """Implements `PartStore` and `RememberedConversations`.
+    """Implements `MessageChunkStore` and `RememberedConversations`.
 
     Attributes:
         shelf: the conversations that rows are bound to.
@@ -38,8 +38,8 @@ class FakeParts:
             rows = self.rows_of(scope, conversation_id)
             return tuple(row for row in rows if row.seq >= first and (last is None or row.seq <= last))
 
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
-        with self.faults.call("put_parts"):
+    def put_chunks(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
+        with self.faults.call("put_chunks"):
             for row in rows:
                 if not self._is_kept(scope, conversation, row):
                     return False
@@ -47,8 +47,8 @@ class FakeParts:
                 self.written.append(row.chunk)
             return True
 
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
-        with self.faults.call("drop_parts"):
+    def drop_chunks(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
+        with self.faults.call("drop_chunks"):
             stored = self.rows.get(owned(scope, conversation_id), {})
             for row in rows:
                 stored.pop((row.seq, row.number), None)

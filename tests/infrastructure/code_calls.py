@@ -1,4 +1,4 @@
-"""What a function's code asks of AWS, read from its source: the SDK's calls in every adapter that it is built with."""
+"""The AWS actions that a function's code calls, read from the source of every adapter that builds the function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from local.paths import ROOT
 
 CORE = ROOT / "layers" / "core" / "python"
 BOOTSTRAP = "fencepost.bootstrap"
-STORES = f"{BOOTSTRAP}.stores"
 ADAPTERS = (
     r"fencepost\.(kernel\.aws|\w+\.(rows|dynamodb|s3|sqs|sts|sqlite|tokens|anthropic|powertools|fetching|readers"
     r"|indexes|bedrock|local_embedder))\b"
@@ -58,56 +57,39 @@ TABLE_CALLS = {
     "delete_write": "Delete",
     "check_write": "ConditionCheck",
 }
-HELPERS = ("fencepost.kernel.aws.legacy.reading", "fencepost.kernel.aws.legacy.batches")
-"""Modules that ask for whoever calls them, and so reach what their callers reach."""
 # `DeleteObjects` names its keys under this word, too.
 _NOT_A_TRANSACTION = {"fencepost.blobs.s3"}
 
 
-def modules_of(function: str) -> frozenset[str]:
-    """Return the modules of `bootstrap` that build a function."""
-    return frozenset(_closure(_tree(ROOT / "functions" / function / "app.py"), BOOTSTRAP))
-
-
 def adapters_of(function: str) -> frozenset[str]:
-    """Return the adapters' modules that a function is built with; of the stores, those that it takes."""
+    """Return the adapter modules that a function is built with, and those that they import.
+
+    Follows the names that `app.py` takes from `bootstrap` through every function and class that they use there: an
+    adapter that stands in the same module, but serves another function alone, is left out.
+    """
     found: set[str] = set()
-    for module in modules_of(function):
+    seen: set[tuple[str, str]] = set()
+    waiting = list(_origins(_tree(ROOT / "functions" / function / "app.py")).values())
+    while waiting:
+        module, name = waiting.pop()
+        if re.match(ADAPTERS, module):
+            found.add(module)
+        if not module.startswith(BOOTSTRAP) or (module, name) in seen:
+            continue
+        seen.add((module, name))
         tree = _tree(_path(module))
-        found.update(_stores_taken(tree) if module != STORES else ())
-        found.update(_imports(tree, ADAPTERS) if module != STORES else ())
+        for node in _definitions(tree, name):
+            known = {**_origins(tree), **_origins(node), **{local: (module, local) for local in _defined(tree)}}
+            used = {word.id for word in ast.walk(node) if isinstance(word, ast.Name)}
+            waiting.extend(known[word] for word in used if word in known)
     return frozenset(found.union(*(_closure(_tree(_path(name)), ADAPTERS) for name in found)))
 
 
 def actions_of(module: str) -> frozenset[str]:
-    """Return the actions that one module asks for, by itself and through helpers."""
+    """Return the actions that one module asks for."""
     tree = _tree(_path(module))
-    words = {
-        *_words(tree, module),
-        *_table_calls(tree),
-        *(word for helper in _helpers(tree) for word in _of_helper(*helper)),
-    }
+    words = {*_words(tree, module), *_table_calls(tree)}
     return frozenset(ACTIONS[word] for word in words if word in ACTIONS)
-
-
-def _helpers(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield module and name of what is imported from helpers."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module in HELPERS:
-            yield from ((str(node.module), alias.name) for alias in node.names)
-
-
-def _of_helper(module: str, name: str) -> Iterator[str]:
-    """Yield the words of one helper, and of those that it calls."""
-    tree = _tree(_path(module))
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    if name not in functions:
-        return
-    yield from _words(functions[name], module)
-    called = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} - {name}
-    for home, other in (*((module, other) for other in functions), *_helpers(tree)):
-        if other in called:
-            yield from _of_helper(home, other)
 
 
 def _words(tree: ast.AST, module: str) -> Iterator[str]:
@@ -118,8 +100,6 @@ def _words(tree: ast.AST, module: str) -> Iterator[str]:
             if node.value in {"Put", "Update", "Delete", "ConditionCheck"} and module in _NOT_A_TRANSACTION:
                 continue
             yield node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "update":
-            yield "update_item"
 
 
 def _table_calls(tree: ast.Module) -> Iterator[str]:
@@ -143,28 +123,23 @@ def _last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _stores_taken(tree: ast.AST) -> Iterator[str]:
-    """Yield the adapters behind each property of `Stores` that is read."""
-    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for name, module in _stores().items():
-        if name in read:
-            yield module
-
-
-@cache
-def _stores() -> dict[str, str]:
-    tree = _tree(_path(STORES))
-    homes = {
-        alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    (stores,) = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    found = {"blobs": "fencepost.blobs.s3"}
-    for method in stores.body:
-        if isinstance(method, ast.FunctionDef):
-            for node in ast.walk(method):
-                if isinstance(node, ast.Name) and node.id.startswith("DynamoDb"):
-                    found[method.name] = str(homes[node.id])
+def _origins(tree: ast.AST) -> dict[str, tuple[str, str]]:
+    """Return the module and the name there of each name that is imported from ours; of a module, the module."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fencepost"):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found[alias.asname or alias.name] = (inner if _path(inner).exists() else node.module, alias.name)
     return found
+
+
+def _definitions(tree: ast.Module, name: str) -> Iterator[ast.stmt]:
+    return (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name)
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    return (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
 
 
 def _closure(tree: ast.AST, package: str) -> Iterator[str]:

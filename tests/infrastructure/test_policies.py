@@ -46,31 +46,7 @@ ALSO_IN_THE_DIRECTORY = {
 }
 """A turn looks at the membership in the same transaction, and in the same read, as at the conversation."""
 NO_SDK_OF_ITS_OWN = {"documents.fetching.pinned_http"}
-NOT_USED = {
-    "chat": {
-        "identity.dynamodb.directory_admin",
-        "lifecycle.dynamodb.archive",
-        "retrieval.dynamodb",
-        "memory.rows",
-        "lifecycle.dynamodb.erasure_scan",
-        "lifecycle.dynamodb.removal",
-    },
-    "api": {"retrieval.dynamodb"},
-    "jobs": {
-        "identity.dynamodb.directory_admin",
-        "limits.dynamodb.limiter",
-        "documents.s3",
-        "lifecycle.dynamodb.carry",
-        "turns.dynamodb.writes",
-    },
-    "schedule": {
-        "lifecycle.dynamodb.archive",
-        "retrieval.dynamodb",
-        "memory.rows",
-        "lifecycle.dynamodb.erasure_scan",
-        "lifecycle.dynamodb.removal",
-    },
-}
+NOT_USED = {"chat": {"memory.rows"}, "schedule": {"blobs.s3", "memory.rows"}}
 """What a function imports along with something else, and never calls: no role has to allow it."""
 NEVER_CALLED = {
     # Only the worker puts a job off.

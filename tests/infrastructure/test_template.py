@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from fencepost.http.errors import ERRORS
+from fencepost.http.routing import Route
 from fencepost.kernel.errors import ErrorCode
 from fencepost.observability.powertools.metrics import NAMESPACE
 from fencepost.settings import Settings
+from fencepost.turns.routes.stateless_chat import Chat
+from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.web.routes import ROUTES
 from local import template
 from local.paths import ROOT
 
@@ -190,6 +194,42 @@ def test_each_method_is_named_and_reaches_its_function(function: str, path: str,
     events = FUNCTIONS[function]["Events"].values()
     assert {event["Type"] for event in events} == {"Api"}
     assert {event["Properties"]["Method"] for event in events if event["Properties"]["Path"] == path} == methods
+
+
+def api_events() -> dict[str, tuple[str, set[str]]]:
+    """Return, for each path of the template's API events, the function and the methods that reach it."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    for name, function in FUNCTIONS.items():
+        for event in function.get("Events", {}).values():
+            if event["Type"] == "Api":
+                owner, methods = found.setdefault(event["Properties"]["Path"], (name, set()))
+                assert owner == name
+                methods.add(event["Properties"]["Method"])
+    return found
+
+
+def event_path(route_path: str) -> str:
+    """Return the template's path that the gateway matches a route's path with: a literal one before a greedy one."""
+    literal = [path for path in api_events() if path == route_path]
+    greedy = [
+        path
+        for path in api_events()
+        if path.endswith("{proxy+}") and route_path.startswith(path.removesuffix("{proxy+}"))
+    ]
+    return [*literal, *greedy][0]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation_id)
+def test_every_route_reaches_the_function_that_serves_it(route: Route) -> None:
+    function, methods = api_events()[event_path(route.path)]
+    chat = {row.path for group in (Chat, TurnRoutes) for row in group.table}
+    assert function == ("ChatFunction" if route.path in chat else "ApiFunction")
+    assert {route.method, "OPTIONS"} <= methods
+
+
+def test_every_path_of_the_template_has_a_route() -> None:
+    assert {event_path(route.path) for route in ROUTES} == api_events().keys() - {"/health", "/openapi.json"}
+    assert all(api_events()[path] == ("MetaFunction", {"GET"}) for path in ("/health", "/openapi.json"))
 
 
 GATEWAY_RESPONSES: dict[str, dict[str, Any]] = properties("AWS::Serverless::Api")["Api"]["GatewayResponses"]

@@ -16,7 +16,7 @@ from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.rows.messages import conversation_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Member, Membership, OrgRole, Scope, authorize, own
-from fencepost.kernel.aws.legacy.rows import from_item, to_item
+from fencepost.kernel.aws.rows import from_item, to_item
 from tests.conformance.samples import NOW
 from tests.integration.tables import connect
 

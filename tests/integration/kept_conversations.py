@@ -11,7 +11,7 @@ from fencepost.conversations.domain.messages import AnswerContext, Conversation,
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.rows.messages import AnswerEntry, MessageRows, conversation_item, pointer_item
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.legacy.rows import attribute, nested, timestamp
+from fencepost.kernel.aws.rows import attribute, nested, timestamp
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from tests.conformance.samples import visitor_scope
 from tests.fakes.answers import FixedClock

@@ -23,8 +23,8 @@ from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.model.ports import Completion
 from fencepost.observability.dynamodb import DynamoDbAuditTrail
 from fencepost.observability.powertools.log import LambdaEvents
-from fencepost.web.catalogue import OPERATIONS
 from fencepost.web.meta import handler as meta
+from fencepost.web.routes import ROUTES
 from local import processes, template
 from local.emulator import Emulator
 from tests.fakes.answers import FakeKeys
@@ -118,8 +118,8 @@ def test_no_canary_is_left_behind(outcome: str, stage: Stage, capsys: pytest.Cap
 
 
 def test_every_outcome_has_a_scene() -> None:
-    (chat,) = (operation for operation in OPERATIONS if operation.path == "/api/ai-chat")
-    assert {"answered", "demo", "preflight", *chat.codes} <= SCENES.keys()
+    (chat,) = (route for route in ROUTES if route.path == "/api/ai-chat")
+    assert {"answered", "demo", "preflight", *chat.errors} <= SCENES.keys()
 
 
 def test_the_canaries_were_there_to_be_found(stage: Stage) -> None:

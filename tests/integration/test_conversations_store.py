@@ -9,7 +9,6 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.kernel.aws.legacy.client import CONFLICT_PAUSES
 from fencepost.kernel.errors import FencepostError
 from fencepost.queue.domain import Purpose
 from fencepost.queue.dynamodb import DynamoDbJobStore
@@ -69,4 +68,4 @@ def test_a_rename_does_not_wait_for_ever(kept: Kept) -> None:
     met = kept.tables.conflict("UpdateItem", 99)
     with pytest.raises(FencepostError, match="conversations_unavailable"):
         kept.store.rename(SCOPE, "c1", "Snow", NOW)
-    assert len(met) == len(CONFLICT_PAUSES)
+    assert 6 < len(met) < 30

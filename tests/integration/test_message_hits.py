@@ -26,11 +26,11 @@ def kept(emulator: Emulator) -> Kept:
 
 
 def remember(kept: Kept, name: str, *messages: Message, scope: Scope = SCOPE) -> None:
-    """Write the rows of messages of one part each."""
+    """Write the rows of messages of one chunk each."""
     parts = DynamoDbMessageChunks(kept.tables.conversations, lambda: kept.tables.client)
     conversation = kept.store.get(scope, name)
     assert conversation
-    assert parts.put_parts(scope, conversation, [part(one, 0, (0, len(one.content))) for one in messages])
+    assert parts.put_chunks(scope, conversation, [part(one, 0, (0, len(one.content))) for one in messages])
 
 
 def hydrate(kept: Kept, *wanted: tuple[str, int, int], scope: Scope = SCOPE) -> HitRows:
@@ -49,7 +49,7 @@ def test_conversations_messages_and_parts_are_read_in_one_batch(kept: Kept) -> N
     assert found.messages == {("c1", 1): question, ("c1", 2): answer}
     assert found.apart == frozenset()
     known = part(question, 0, (0, len(question.content)))
-    assert found.parts == {("c1", 1, 0): replace(known, vector=())}
+    assert found.chunks == {("c1", 1, 0): replace(known, vector=())}
 
 
 def test_a_big_content_is_left_where_it_is(kept: Kept) -> None:
@@ -69,5 +69,5 @@ def test_what_has_moved_to_a_block_is_not_there_but_its_part_and_its_conversatio
     remember(kept, "c3", question)
     archived = kept.archive(row, 1)
     found = hydrate(kept, ("c3", 1, 0))
-    assert (found.messages, list(found.parts)) == ({}, [("c3", 1, 0)])
+    assert (found.messages, list(found.chunks)) == ({}, [("c3", 1, 0)])
     assert found.conversations["c3"].archived_through == archived.archived_through == 50

@@ -1,6 +1,6 @@
-"""Rows of messages' parts on the emulated DynamoDB: batches, lost answers, and writers beside retention.
+"""Rows of message chunks on the emulated DynamoDB: batches, lost answers, and writers beside retention.
 
-What every `PartStore` does is in `tests.conformance.parts`.
+What every `MessageChunkStore` does is in `tests.conformance.parts`.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(
 ) -> None:
     before = tables.begin(scope)
     tables.begin(scope, kept_from=3)
-    assert not store.put_parts(scope, before, [row(4), row(2)])
+    assert not store.put_chunks(scope, before, [row(4), row(2)])
     assert store.parts(scope, "c1") == ()
-    assert store.put_parts(scope, before, [row(3), row(4)])
+    assert store.put_chunks(scope, before, [row(3), row(4)])
 
 
 def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
@@ -55,9 +55,9 @@ def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
 ) -> None:
     conversation = tables.begin(scope)
     lose_answers(tables.client, 1)
-    assert store.put_parts(scope, conversation, [row(1)])
+    assert store.put_chunks(scope, conversation, [row(1)])
     met = tables.conflict("TransactWriteItems", 2)
-    assert store.put_parts(scope, conversation, [row(2)])
+    assert store.put_chunks(scope, conversation, [row(2)])
     assert (len(met), store.parts(scope, "c1")) == (2, (row(1), row(2)))
 
 
@@ -73,7 +73,7 @@ def test_what_is_written_while_retention_removes_does_not_stay(
         entries.forget(scope, "c1", 4)
 
     def write(seq: int) -> Callable[[], bool]:
-        return lambda: store.put_parts(scope, conversation, [row(seq)])
+        return lambda: store.put_chunks(scope, conversation, [row(seq)])
 
     together([*map(write, range(1, 5)), hide, *map(write, range(5, 9))])
     assert store.parts(scope, "c1") == tuple(map(row, range(5, 9)))

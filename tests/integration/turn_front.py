@@ -17,9 +17,9 @@ from fencepost.http.routing import Router
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.rows import ConversationsTableRow
 from fencepost.identity.service import SiteService
-from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
@@ -74,8 +74,9 @@ def turn_front(endpoint_url: str) -> TurnFront:
     tables, world, keys_of = stored.tables, stored.world, FakeKeys()
     scope = tables.member_scope()
     for item in (
-        to_item(Organisation(id="acme", default_site="docs", version=1)) | aws_keys.key("org#acme#", "org"),
-        to_item(SITE) | aws_keys.key("org#acme#", "site#docs"),
+        to_item(Organisation(id="acme", default_site="docs", version=1))
+        | ConversationsTableRow.key("org#acme#", "org"),
+        to_item(SITE) | ConversationsTableRow.key("org#acme#", "site#docs"),
     ):
         tables.client.put_item(TableName=tables.directory, Item=item)
     directory = DynamoDbDirectory(tables.directory, lambda: tables.client)
@@ -87,7 +88,7 @@ def turn_front(endpoint_url: str) -> TurnFront:
     limiter = DynamoDbAddressLimiter(create_table(tables.client), keys_of, lambda: tables.client)
     guard = AddressGuard(limiter, WIDE_LIMITS, world.events, world.clock)
     api = Api(
-        Router(TurnRoutes(service, world.clock).chat()),
+        Router(TurnRoutes(service, world.clock).routes()),
         SiteOrigins(frozenset()),
         guard,
         guard,

@@ -28,6 +28,7 @@ from fencepost.conversations.domain.messages import (
     answer_id,
 )
 from fencepost.conversations.routes.conversations import ConversationRoutes
+from fencepost.conversations.routes.messages import MessageRoutes
 from fencepost.conversations.service.conversations import ConversationService
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.cursors import Cursors
@@ -182,9 +183,11 @@ class ApiWorld:
         log, origins = self.log or self.events, SiteOrigins(frozenset([parse_origin(DEPLOYMENT)]))
         callers = Callers(self.visitor_tokens, self.members, self.directory, self.clock)
         sites = SiteService(self.directory, DEFAULTS)
+        conversations = ConversationService(self.store, self.clock)
         routes = (
             *VisitorRoutes(VisitorService(self.visitor_tokens, self.clock), sites, callers, origins).routes(),
-            *ConversationRoutes(ConversationService(self.store, self.clock), Cursors(self.keys)).routes(),
+            *ConversationRoutes(conversations, Cursors(self.keys)).routes(),
+            *MessageRoutes(conversations, Cursors(self.keys)).routes(),
             *self.more_routes,
         )
         limits = (self.limits, self.other_limits)

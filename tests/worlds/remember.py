@@ -49,7 +49,7 @@ class Counted(Faults):
 
 
 def paragraphs(text: str) -> Sequence[Span]:
-    """Cut a message at its blank lines; the spans tile it."""
+    """Split a message at its blank lines; the spans tile it."""
     ends = [place + 2 for place in range(len(text)) if text.startswith("\n\n", place)] + [len(text)]
     return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
@@ -218,9 +218,9 @@ class RememberWorld:
     def expected(self) -> dict[str, IndexEntry]:
         """Return the entries that a conversation as it stands has, worked out at once from its messages."""
         parts = [part for one in self.messages for part in chunks_of(one, self.row.kept_from, paragraphs)]
-        vectors = {part.passage: vector_of(part.spoken) for part in parts}
-        plan = entry_plan(ChunkWindow(parts=parts, begins=True, ends=True), (), self.embedder.model.name)
-        return {due.row.chunk: entry_of(self.scope, "c1", due, vectors) for due in plan.due}
+        vectors = {part.passage: vector_of(part.embedded_text) for part in parts}
+        plan = entry_plan(ChunkWindow(chunks=parts, begins=True, ends=True), (), self.embedder.model.name)
+        return {due.row.chunk: entry_of(self.scope, "c1", due, vectors) for due in plan.pending}
 
     def require_agreement(self) -> None:
         """Fail unless rows and index hold exactly what the messages say."""
@@ -251,7 +251,7 @@ class RememberWorld:
 
 
 def parts(*texts: str) -> list[MessageChunk]:
-    """Return the parts of messages with these contents, an answer after each question."""
+    """Return the chunks of messages with these contents, an answer after each question."""
     return [
         part
         for seq, text in enumerate(texts, start=1)

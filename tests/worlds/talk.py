@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.routes.turns import RegenerateRoutes, TurnRoutes
 from tests.fakes.answers import FixedClock
 from tests.worlds.api import ApiWorld
 from tests.worlds.chat import NOON, FakeModel, Reply
@@ -25,8 +25,8 @@ class Talk:
         self.turns = TurnWorld(
             clock=api.clock, events=api.events, directory=api.directory, shelf=api.store.shelf, model=FakeModel()
         )
-        routes = TurnRoutes(self.turns.service(), api.clock)
-        api.more_routes = (*routes.chat(), *routes.routes())
+        service = self.turns.service()
+        api.more_routes = (*TurnRoutes(service, api.clock).routes(), *RegenerateRoutes(service).routes())
 
     def chat(self, message: object = QUESTION, who: dict[str, str] | None = None, **fields: object) -> Reply:
         return self.api.ask("POST", "/v1/chat", who or self.api.visitor(), {"message": message, **fields})

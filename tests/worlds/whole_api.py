@@ -20,7 +20,7 @@ from fencepost.lifecycle.service.diagnostics import DiagnosticsService
 from fencepost.lifecycle.service.erase import EraseService
 from fencepost.memory.routes import FactRoutes
 from fencepost.memory.service.facts import FactService
-from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.routes.turns import RegenerateRoutes, TurnRoutes
 from fencepost.web.admin.routes import AdminRoutes
 from fencepost.web.admin.service import Administration
 from tests.fakes.carrying import FakeCarryStore
@@ -38,10 +38,10 @@ def whole_api() -> ApiWorld:
     world.directory.grant("acme", "root", OrgRole.ADMIN)
     turns = TurnWorld(clock=world.clock, events=world.events, directory=world.directory, shelf=world.store.shelf)
     storage = StorageWorld(clock=world.clock, shelf=world.store.shelf, directory=world.directory, keys=world.keys)
-    talk = TurnRoutes(turns.service(), world.clock)
+    service = turns.service()
     world.more_routes = (
-        *talk.chat(),
-        *talk.routes(),
+        *TurnRoutes(service, world.clock).routes(),
+        *RegenerateRoutes(service).routes(),
         *_stored(world, storage),
         *_administration(world),
         *documents(world, CorpusWorld(clock=world.clock)),

@@ -14,7 +14,7 @@ from fencepost.conversations.rows.messages import NEXT_SEQ, AnswerEntry, convers
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Membership, Scope
 from fencepost.identity.domain.sites import Fact
-from fencepost.kernel.aws.legacy.rows import timestamp, to_item
+from fencepost.kernel.aws.rows import timestamp, to_item
 from fencepost.memory import rows as memory_keys
 from fencepost.memory.domain.summaries import Summary
 from tests.conformance.backdrop import Backdrop

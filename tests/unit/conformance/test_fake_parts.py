@@ -29,7 +29,7 @@ class TestFakeParts(PartConformance):
     @pytest.fixture
     def remember(self, subject: FakeParts, backdrop: FakeBackdrop) -> Callable[[Scope, str], None]:
         def write(scope: Scope, conversation_id: str) -> None:
-            assert subject.put_parts(scope, backdrop.begin(scope, id=conversation_id), [row(1)])
+            assert subject.put_chunks(scope, backdrop.begin(scope, id=conversation_id), [row(1)])
 
         return write
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.bootstrap.corpus import ingestion
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.ingestion import ingestion
+from fencepost.bootstrap.stores import tenant_stores
 from fencepost.documents.service.sources import Sources
 from fencepost.kernel.errors import DocumentsUnreachable
 from fencepost.kernel.ports import Validators
@@ -21,7 +21,7 @@ from tests.worlds.chat import FakeEvents
 def sources(tmp_path: Path) -> Sources:
     settings = load_settings({"FENCEPOST_INDEX": "embedded", "FENCEPOST_INDEX_PATH": str(tmp_path / "index.db")})
     index = EmbeddedIndex(tmp_path / "index.db")
-    return ingestion(settings, stores(settings, FakeEvents()), index, FakeJobQueue()).ingest.sources
+    return ingestion(settings, tenant_stores(settings, FakeEvents()), index, FakeJobQueue()).ingest.sources
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "[fd00:ec2::254]"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.http.body import Body, Query
 from fencepost.http.errors import MethodNotAllowed
 from fencepost.http.proxy import Response, parse_event
-from fencepost.http.routing import Call, Route, Router
-from fencepost.kernel.errors import FencepostError
+from fencepost.http.routing import Call, Route, RouteGroup, Router
+from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.observability.service import Trace
 
 
 def respond(_: Call) -> Response:
@@ -84,3 +86,37 @@ def test_a_preflight_knows_the_path_and_needs_no_route() -> None:
 )
 def test_a_path_is_free_of_what_a_domain_puts_before_it(event: dict[str, object], path: str) -> None:
     assert parse_event(event).path == path
+
+
+class Numbers(RouteGroup):
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def _read(self, call: Call) -> Response:
+        return Response("done", body=f"{self.number} {call.params['id']}")
+
+    table = (Route("GET", "/v1/numbers/{id}", _read, "readNumber", leaving=True),)
+
+
+def test_a_groups_handlers_are_bound_to_its_instance_and_its_table_is_not() -> None:
+    one, two = (group.routes()[0] for group in (Numbers(1), Numbers(2)))
+    call = Call(parse_event({}), Trace(), {"id": "a"})
+    assert (one.handle(call).body, two.handle(call).body) == ("1 a", "2 a")
+    assert one._replace(handle=two.handle) == two
+    assert Numbers.table[0].handle is Numbers._read
+
+
+@pytest.mark.parametrize(
+    ("route", "added", "absent"),
+    [
+        (Route("GET", "/a", respond), {"token_missing", "not_found"}, {"invalid_json", "query_invalid"}),
+        (Route("GET", "/a", respond, public=True), {"rate_limited_day"}, {"token_missing", "not_found"}),
+        (Route("PUT", "/a", respond, request=Body), {"invalid_json", "token_missing"}, {"query_invalid"}),
+        (Route("GET", "/a", respond, query=Query), {"query_invalid"}, {"invalid_json", "idempotency_key_invalid"}),
+        (Route("POST", "/a", respond, idempotent=True), {"idempotency_key_invalid"}, {"invalid_json"}),
+        (Route("GET", "/a", respond, errors=(ErrorCode.ANSWER_MISSING,)), {"answer_missing"}, set()),
+    ],
+)
+def test_a_route_may_answer_with_the_errors_of_all_it_takes(route: Route, added: set[str], absent: set[str]) -> None:
+    assert added <= route.possible_errors
+    assert not absent & route.possible_errors

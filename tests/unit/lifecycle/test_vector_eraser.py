@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.bootstrap.erasing import erase_service
-from fencepost.bootstrap.stores import Stores
+from fencepost.bootstrap.lifecycle import erase_service
+from fencepost.bootstrap.stores import TenantStores
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.erasures import ErasedKind
@@ -223,7 +223,7 @@ def test_an_entry_that_cannot_be_removed_is_a_finding(world: VectorErasures, mon
 
 
 def test_with_an_index_erasures_reach_it_and_without_one_there_is_none_to_reach() -> None:
-    reached, index = Stores("conversations", "directory", "bucket", None), FakeIndex()
+    reached, index = TenantStores("conversations", "directory", "bucket", None), FakeIndex()
     eraser = erase_service(reached, index, FakeKeys(), FakeEvents()).eraser
     assert isinstance(eraser, VectorEraser)
     assert eraser.index is index
@@ -236,7 +236,7 @@ def test_exactly_the_entries_of_what_is_gone_go_however_they_are_paged(data: st.
     with pytest.MonkeyPatch.context() as patch:
         page = data.draw(st.integers(1, 4))
         patch.setattr(vector_eraser, "_PAGE", page)
-        patch.setattr(vector_eraser, "_TOGETHER", page * data.draw(st.integers(1, 3)))
+        patch.setattr(vector_eraser, "_CHECKED_TOGETHER", page * data.draw(st.integers(1, 3)))
         world = VectorErasures()
         told = data.draw(st.lists(st.tuples(st.sampled_from([ANN, BOB, ABROAD]), st.sampled_from("abc")), max_size=9))
         for scope, one in dict.fromkeys(told):

@@ -209,7 +209,7 @@ def test_what_was_erased_meanwhile_does_not_come_back() -> None:
     looked: list[str] = []
 
     def erase() -> None:
-        if world.faults.calls[-1] == "put_parts" and not looked:
+        if world.faults.calls[-1] == "put_chunks" and not looked:
             looked.append("erased")
             world.shelf.conversations.pop(owned(world.scope, "c1"))
             world.parts.rows.clear()
@@ -227,7 +227,7 @@ def test_what_retention_hides_meanwhile_does_not_come_back() -> None:
     world.turn()
 
     def hide() -> None:
-        if world.faults.calls[-1] == "put_parts" and world.row.kept_from == 1:
+        if world.faults.calls[-1] == "put_chunks" and world.row.kept_from == 1:
             world.hide(8)
 
     world.faults.between = hide
@@ -266,7 +266,7 @@ def test_a_site_without_room_for_memories_remembers_nothing(revises: bool) -> No
     [
         ("passages", ErrorCode.EMBEDDER_UNAVAILABLE),
         ("upsert", ErrorCode.INDEX_UNAVAILABLE),
-        ("put_parts", ErrorCode.CONVERSATIONS_UNAVAILABLE),
+        ("put_chunks", ErrorCode.CONVERSATIONS_UNAVAILABLE),
     ],
 )
 def test_what_is_down_has_its_own_code_and_the_job_comes_again(name: str, code: ErrorCode) -> None:

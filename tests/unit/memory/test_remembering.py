@@ -43,12 +43,12 @@ def message(content: str = "apples", **fields: object) -> Message:
 
 
 def whole(sequence: Sequence[MessageChunk]) -> ChunkWindow:
-    return ChunkWindow(parts=sequence, begins=True, ends=True)
+    return ChunkWindow(chunks=sequence, begins=True, ends=True)
 
 
 def rows_of(sequence: Sequence[MessageChunk], model: str = MODEL) -> list[MessageChunkRow]:
     """Return the rows of all parts, as they are once the index holds them."""
-    due = entry_plan(whole(sequence), (), model).due
+    due = entry_plan(whole(sequence), (), model).pending
     return [replace(one.row, stored_id=f"s{number}", vector=(1.0,)) for number, one in enumerate(due)]
 
 
@@ -61,7 +61,7 @@ def versions(sequence: Sequence[MessageChunk], model: str = MODEL) -> dict[str, 
 def test_the_same_messages_have_the_same_versions(said: list[str]) -> None:
     assert versions(parts(*said)) == versions(parts(*said))
     plan = entry_plan(whole(parts(*said)), rows_of(parts(*said)), MODEL)
-    assert (plan.due, plan.vanishing) == ((), ())
+    assert (plan.pending, plan.obsolete) == ((), ())
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -71,7 +71,7 @@ def test_a_new_message_changes_entries_within_reach_and_no_others(said: list[str
     plan = entry_plan(whole(parts(*said, new)), rows_of(before), MODEL)
     near = {f"{part.message}#{part.number}" for part in before[-REACH:]}
     added = {f"{part.message}#{part.number}" for part in parts(*said, new)[len(before) :]}
-    assert {one.row.chunk for one in plan.due} == near | added
+    assert {one.row.chunk for one in plan.pending} == near | added
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -80,10 +80,10 @@ def test_a_message_that_goes_takes_its_rows_along_and_changes_its_neighbours(sai
     before = parts(*said)
     left = [part for part in before if part.seq != place + 1]
     plan = entry_plan(whole(left), rows_of(before), MODEL)
-    assert {row.seq for row in plan.vanishing} == ({place + 1} if len(left) < len(before) else set())
+    assert {row.seq for row in plan.obsolete} == ({place + 1} if len(left) < len(before) else set())
     gone = [n for n, part in enumerate(before) if part.seq == place + 1]
     near = {n for n in range(len(before)) if gone and gone[0] - REACH <= n <= gone[-1] + REACH} - set(gone)
-    assert {one.row.chunk for one in plan.due} <= {f"{before[n].message}#{before[n].number}" for n in near}
+    assert {one.row.chunk for one in plan.pending} <= {f"{before[n].message}#{before[n].number}" for n in near}
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -94,10 +94,10 @@ def test_a_part_of_a_conversation_plans_what_the_whole_of_it_does(said: list[str
     some = everything[first:last]
     if len(some) < 2 * REACH:
         return
-    stretch = ChunkWindow(parts=some, begins=first == 0, ends=last == len(everything))
-    plan = entry_plan(stretch, rows_of(everything), MODEL)
-    assert (plan.due, plan.vanishing) == ((), ())
-    assert {one.row.chunk: one.row.version for one in entry_plan(stretch, (), MODEL).due}.items() <= versions(
+    window = ChunkWindow(chunks=some, begins=first == 0, ends=last == len(everything))
+    plan = entry_plan(window, rows_of(everything), MODEL)
+    assert (plan.pending, plan.obsolete) == ((), ())
+    assert {one.row.chunk: one.row.version for one in entry_plan(window, (), MODEL).pending}.items() <= versions(
         everything
     ).items()
 

@@ -15,7 +15,7 @@ from fencepost.prompting.domain.fence import TAG
 from fencepost.prompting.domain.history import Exchange
 from fencepost.retrieval.domain.followups import EXCHANGES, LONGEST, MESSAGE_CHARACTERS, followup_prompt, rewritten
 from fencepost.retrieval.service.rewriting import Rewriting
-from fencepost.turns.routes.turns import TurnRoutes
+from fencepost.turns.routes.turns import RegenerateRoutes, TurnRoutes
 from fencepost.turns.service.turn_retrieval import TurnRetrieval
 from tests.doubles.stand_in import StandIn, running_stand_in
 from tests.fakes.retrieval import Library
@@ -79,8 +79,8 @@ def _talk(stand_in: StandIn, library: Library) -> Talk:
         ledger=turns.ledger, price=price_of(MODEL), caps=turns.caps, events=turns.events, clock=turns.clock
     )
     turns.recall = TurnRetrieval(library.recall(), Rewriting(lambda _: PaidModel(MODEL, model, billing)))
-    routes = TurnRoutes(turns.service(), talk.api.clock)
-    talk.api.more_routes = (*routes.chat(), *routes.routes())
+    service = turns.service()
+    talk.api.more_routes = (*TurnRoutes(service, talk.api.clock).routes(), *RegenerateRoutes(service).routes())
     model.preload()
     return talk
 

@@ -16,9 +16,9 @@ from fencepost.retrieval.domain.ranking.fusion import (
     Profile,
     Ranked,
     Weights,
+    fuse,
     key_of,
     nearness,
-    rank,
     shared_wording,
 )
 from fencepost.retrieval.domain.ranking.selection import FLOOR, chance, collapsed, diversified, relevant
@@ -43,7 +43,7 @@ hits = st.builds(
 )
 lists = st.builds(Lists, st.lists(hits, max_size=12), st.lists(hits, max_size=12))
 profiles = st.sampled_from(Profile)
-everything = st.builds(rank, lists, profiles, texts)
+everything = st.builds(fuse, lists, profiles, texts)
 
 
 class TestOrder:
@@ -51,7 +51,7 @@ class TestOrder:
     def test_each_chunk_that_was_found_is_there_once_the_best_first(
         self, found: Lists, profile: Profile, question: str
     ) -> None:
-        ranked = rank(found, profile, question)
+        ranked = fuse(found, profile, question)
         keys = [key_of(each.hit) for each in ranked]
         assert sorted(keys) == sorted({key_of(each) for each in (*found.lexical, *found.nearest)})
         assert [each.score for each in ranked] == sorted((each.score for each in ranked), reverse=True)
@@ -61,24 +61,24 @@ class TestOrder:
         self, found: list[Hit], profile: Profile, question: str, chance_of: random.Random
     ) -> None:
         shuffled = Lists(*(chance_of.sample(found, len(found)) for _ in range(2)))
-        assert rank(shuffled, profile, question) == rank(Lists(found, found), profile, question)
+        assert fuse(shuffled, profile, question) == fuse(Lists(found, found), profile, question)
 
     @given(lists, profiles, texts)
     def test_a_score_is_within_its_bounds(self, found: Lists, profile: Profile, question: str) -> None:
         weights = Weights()
         most = 1 + weights.meaning + weights.wording + weights.speaker * (profile is Profile.MESSAGES)
-        assert all(0 <= each.score <= most + 1e-9 for each in rank(found, profile, question))
+        assert all(0 <= each.score <= most + 1e-9 for each in fuse(found, profile, question))
 
     @given(lists, texts, st.floats(0.01, 100))
     def test_the_unit_of_bm25_does_not_matter(self, found: Lists, question: str, factor: float) -> None:
         scaled = Lists([replace(each, score=each.score * factor) for each in found.lexical], found.nearest)
-        one, other = (rank(some, Profile.DOCUMENTS, question) for some in (found, scaled))
+        one, other = (fuse(some, Profile.DOCUMENTS, question) for some in (found, scaled))
         assert {key_of(each.hit): each.score for each in one} == pytest.approx(
             {key_of(each.hit): each.score for each in other}
         )
 
     def test_found_by_both_comes_before_found_by_one(self) -> None:
-        ranked = rank(
+        ranked = fuse(
             Lists(
                 [hit("words", 9), hit("both", 8), hit("weak", 1)], [hit("both", 0.9), hit("meant", 0.88), hit("x", 0.8)]
             ),
@@ -89,30 +89,30 @@ class TestOrder:
 
     def test_how_far_the_best_is_ahead_counts(self) -> None:
         near = [hit("b", 0.90), hit("a", 0.89), hit("z", 0.80)]
-        assert chunks(rank(Lists([hit("a", 9), hit("b", 8.9)], near), Profile.DOCUMENTS, ""))[0] == "b"
-        assert chunks(rank(Lists([hit("a", 9), hit("b", 3)], near), Profile.DOCUMENTS, ""))[0] == "a"
+        assert chunks(fuse(Lists([hit("a", 9), hit("b", 8.9)], near), Profile.DOCUMENTS, ""))[0] == "b"
+        assert chunks(fuse(Lists([hit("a", 9), hit("b", 3)], near), Profile.DOCUMENTS, ""))[0] == "a"
 
     @pytest.mark.parametrize("found", [Lists(), Lists([hit("a", 0)]), Lists([], [hit("a", 0.8)]), Lists([hit("a", 2)])])
     def test_one_list_alone_or_none_is_enough(self, found: Lists) -> None:
-        assert len(rank(found, Profile.DOCUMENTS, "a question")) == len([*found.lexical, *found.nearest])
+        assert len(fuse(found, Profile.DOCUMENTS, "a question")) == len([*found.lexical, *found.nearest])
 
     def test_of_two_versions_the_newer_counts_whichever_list_has_it(self) -> None:
         old, new = hit("a", 5, "old", version=1), hit("a", 0.9, "new", version=2)
-        assert [each.hit.text for each in rank(Lists([old], [new]), Profile.DOCUMENTS, "")] == ["new"]
-        assert [each.hit.text for each in rank(Lists([new, old]), Profile.DOCUMENTS, "")] == ["new"]
+        assert [each.hit.text for each in fuse(Lists([old], [new]), Profile.DOCUMENTS, "")] == ["new"]
+        assert [each.hit.text for each in fuse(Lists([new, old]), Profile.DOCUMENTS, "")] == ["new"]
 
     def test_the_wording_of_the_question_decides_between_equals(self) -> None:
         equal = [hit("a", 5, "keys rotate the signing"), hit("b", 5, "how to rotate the signing keys")]
-        assert chunks(rank(Lists(equal), Profile.DOCUMENTS, "rotate signing keys")) == ["b", "a"]
+        assert chunks(fuse(Lists(equal), Profile.DOCUMENTS, "rotate signing keys")) == ["b", "a"]
 
     def test_who_is_named_is_preferred_among_messages_alone(self) -> None:
         found = Lists([hit("a", 5, "Bo, 8 May 2023\npainted"), hit("b", 4.5, "Ann Lee, 8 May 2023\npainted")])
-        assert chunks(rank(found, Profile.MESSAGES, "What did Ann's friend paint?")) == ["b", "a"]
-        assert chunks(rank(found, Profile.DOCUMENTS, "What did Ann's friend paint?")) == ["a", "b"]
+        assert chunks(fuse(found, Profile.MESSAGES, "What did Ann's friend paint?")) == ["b", "a"]
+        assert chunks(fuse(found, Profile.DOCUMENTS, "What did Ann's friend paint?")) == ["a", "b"]
 
     def test_naming_everybody_is_naming_nobody(self) -> None:
         found = Lists([hit("a", 5, "Bo, 8 May 2023\nx"), hit("b", 4.5, "Ann, 8 May 2023\nx")])
-        assert chunks(rank(found, Profile.MESSAGES, "What do Ann and Bo like?")) == ["a", "b"]
+        assert chunks(fuse(found, Profile.MESSAGES, "What do Ann and Bo like?")) == ["a", "b"]
 
 
 class TestWording:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fencepost.documents.domain.documents import Chunk
 from fencepost.documents.domain.entries import address_words, document_fields
 from fencepost.retrieval.domain.ranking.fields import REACH, Said, blended, message_fields, speaker_of
-from fencepost.retrieval.domain.ranking.terms import STOP_WORDS, analysed, asked, stem, terms
+from fencepost.retrieval.domain.ranking.terms import STOP_WORDS, index_terms, query_terms, stem, terms
 
 SAMPLE = Path(__file__).with_name("porter_stems.txt")
 DOCUMENTS = sorted((Path(os.environ.get("FENCEPOST_DATA", "../shared/data")) / "docs").glob("*.txt"))
@@ -85,26 +85,26 @@ class TestStems:
 
 class TestTerms:
     def test_a_question_asks_for_what_tells_something_and_for_each_term_once(self) -> None:
-        assert asked("How do I install the installer, and where was it installed?") == ("instal",)
+        assert query_terms("How do I install the installer, and where was it installed?") == ("instal",)
 
     @pytest.mark.parametrize("question", ["What is this?", "ありがとう", "who are you"])
     def test_a_question_of_stop_words_alone_asks_for_them(self, question: str) -> None:
-        assert set(asked(question)) == set(analysed(question)) != set()
+        assert set(query_terms(question)) == set(index_terms(question)) != set()
 
     def test_particles_of_japanese_tell_nothing(self) -> None:
-        assert asked("東大寺はどこですか") == ("東大", "大寺", "寺は")
+        assert query_terms("東大寺はどこですか") == ("東大", "大寺", "寺は")
 
     @given(st.text())
     def test_whatever_is_asked_for_is_found_in_the_same_text(self, text: str) -> None:
-        assert set(asked(text)) <= set(analysed(text))
-        assert len(asked(text)) == len(set(asked(text)))
+        assert set(query_terms(text)) <= set(index_terms(text))
+        assert len(query_terms(text)) == len(set(query_terms(text)))
 
     @given(st.text())
     def test_a_term_has_no_white_space_or_quotation_mark(self, text: str) -> None:
-        assert all(term and not set(term) & set(" \t\n\"'*") for term in analysed(text))
+        assert all(term and not set(term) & set(" \t\n\"'*") for term in index_terms(text))
 
     def test_stop_words_are_terms(self) -> None:
-        assert {term for word in STOP_WORDS for term in analysed(word)} == {stem(word) for word in STOP_WORDS}
+        assert {term for word in STOP_WORDS for term in index_terms(word)} == {stem(word) for word in STOP_WORDS}
 
 
 class TestDocuments:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.bootstrap.answers import answers
-from fencepost.bootstrap.recalling import turn_recall
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.stores import tenant_stores
+from fencepost.bootstrap.turn_retrieval import turn_retrieval
+from fencepost.bootstrap.turns import answer_parts
 from fencepost.retrieval.domain.ranking.selection import FLOOR
 from fencepost.settings import load_settings
 from fencepost.turns.service.turn_retrieval import WANTED, TurnRetrieval
@@ -19,7 +19,7 @@ from tests.worlds.chat import FakeEvents
 def wired(path: Path, **variables: str) -> TurnRetrieval | None:
     index = {"FENCEPOST_INDEX": "embedded", "FENCEPOST_INDEX_PATH": str(path / "index.db")}
     settings, log = load_settings(index | variables), FakeEvents()
-    return turn_recall(settings, stores(settings, log), answers(settings, FakeKeys(), log))
+    return turn_retrieval(settings, tenant_stores(settings, log), answer_parts(settings, FakeKeys(), log).models)
 
 
 @pytest.mark.parametrize(("milliseconds", "seconds"), [(None, 0.4), ("250", 0.25)])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.bootstrap.answers import answers
-from fencepost.bootstrap.recalling import turn_recall
-from fencepost.bootstrap.stores import stores
+from fencepost.bootstrap.stores import tenant_stores
+from fencepost.bootstrap.turn_retrieval import turn_retrieval, with_headroom
+from fencepost.bootstrap.turns import answer_parts
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
 from fencepost.identity.domain.sites import LayerBudgets, Site
@@ -32,15 +32,15 @@ def test_follow_ups_are_rewritten_where_the_settings_ask_for_it(tmp_path: Path, 
     variables = {"FENCEPOST_INDEX": "embedded", "FENCEPOST_INDEX_PATH": str(tmp_path / "index.db")}
     chosen = {"FENCEPOST_FOLLOWUPS": followups} if followups else {}
     settings, log = load_settings(variables | chosen), FakeEvents()
-    recall = turn_recall(settings, stores(settings, log), answers(settings, FakeKeys(), log))
+    recall = turn_retrieval(settings, tenant_stores(settings, log), answer_parts(settings, FakeKeys(), log).models)
     assert recall
     assert (recall.rewriting is not None) == rewrites
 
 
 def test_both_bills_keep_what_an_answer_may_cost() -> None:
-    made = answers(load_settings({}), FakeKeys(), FakeEvents())
+    models = answer_parts(load_settings({}), FakeKeys(), FakeEvents()).models
     site = Site(org="acme", id="docs", key="pk", model=MODEL, caps=CAPS)
-    sparing, paid = made.sparing(site).billing, made.paid(site).billing
+    sparing, paid = with_headroom(models)(site).billing, models.paid(site).billing
     assert sparing.caps == paid.caps
     assert isinstance(sparing.ledger, SiteLedger)
     assert isinstance(paid.ledger, SiteLedger)
@@ -62,6 +62,7 @@ def test_the_dearest_answer_costs_no_more_than_is_kept_for_it(documents: Documen
         message="\U0002070e" * MAX_MESSAGE_CHARACTERS,
     )
     prompt = shown(layers, small)
-    bill = answers(load_settings({}), FakeKeys(), FakeEvents()).sparing(site).billing.ledger
+    models = answer_parts(load_settings({}), FakeKeys(), FakeEvents()).models
+    bill = with_headroom(models)(site).billing.ledger
     assert isinstance(bill, HeadroomLedger)
     assert worst_case(price_of(MODEL), prompt.input_tokens, prompt.max_output_tokens) <= bill.spared

@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.screening.domain import AHEAD, BEHIND, Category, compile_patterns, matching_rules, screen, tries
 from fencepost.screening.domain.lexicon import Lexicon
-from fencepost.screening.domain.rule import Rule
-from fencepost.screening.domain.table import RULES
+from fencepost.screening.domain.rules import RULES, Category, Rule
+from fencepost.screening.domain.screen import AHEAD, BEHIND, compile_patterns, matching_rules, screen, tries
 from fencepost.screening.domain.views import screening_views
 from tests.worlds.screening_questions import QUESTIONS
 

@@ -21,15 +21,14 @@ from schemathesis.specs.openapi.checks import (
 
 from fencepost import __version__
 from fencepost.bootstrap.api import api_routes
-from fencepost.bootstrap.front import front
+from fencepost.bootstrap.web import ingress
 from fencepost.http.errors import ERRORS
-from fencepost.http.operations import Operation
 from fencepost.http.routing import Route
 from fencepost.settings import load_settings
 from fencepost.web.api import Api
-from fencepost.web.catalogue import OPERATIONS
 from fencepost.web.meta import handler as meta
 from fencepost.web.openapi import openapi_document
+from fencepost.web.routes import ROUTES
 from tests.doubles.wsgi import gateway
 from tests.fakes.answers import FakeKeys
 from tests.worlds.chat import FakeEvents, World, proxy_event
@@ -83,12 +82,12 @@ def test_the_api_does_so_for_what_there_is(case: schemathesis.Case[Any]) -> None
     case.call_and_validate(headers=api.visitor(), excluded_checks=NOT_OURS)
 
 
-@pytest.mark.parametrize("operation", [row for row in OPERATIONS if not row.public], ids=lambda row: row.name)
+@pytest.mark.parametrize("route", [row for row in ROUTES if not row.public], ids=lambda row: row.operation_id)
 @pytest.mark.parametrize("token", [None, "x.y.z", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9."])
-def test_without_a_token_no_route_answers(operation: Operation, token: str | None) -> None:
-    address = re.sub(r"\{(\w+)\}", lambda place: EXISTING[place[1]], operation.path)
+def test_without_a_token_no_route_answers(route: Route, token: str | None) -> None:
+    address = re.sub(r"\{(\w+)\}", lambda place: EXISTING[place[1]], route.path)
     headers = {"content-type": "application/json"} if token is None else {"authorization": f"Bearer {token}"}
-    reply = api.send(operation.method, address, headers=headers)
+    reply = api.send(route.method, address, headers=headers)
     assert (reply.status, reply.headers["www-authenticate"]) == (401, "Bearer")
 
 
@@ -100,8 +99,8 @@ def test_the_document_is_served() -> None:
 
 
 def documented(*without: str) -> set[tuple[str, str, bool]]:
-    """Return what the table of operations says of the routes under `/v1`."""
-    rows = (row for row in OPERATIONS if row.path.startswith("/v1/") and row.path not in without)
+    """Return what the table says of the routes under `/v1`."""
+    rows = (row for row in ROUTES if row.path.startswith("/v1/") and row.path not in without)
     return {(row.method, row.path, row.public) for row in rows}
 
 
@@ -116,11 +115,11 @@ def test_every_route_is_documented_and_no_other() -> None:
 
 def test_the_function_serves_all_of_them_but_the_chats() -> None:
     settings, log = load_settings({}), FakeEvents()
-    assert served(api_routes(settings, front(settings, FakeKeys(), log), log)) == documented("/v1/chat")
+    assert served(api_routes(settings, ingress(settings, FakeKeys(), log), log)) == documented("/v1/chat")
 
 
 def test_operations_have_names_of_their_own() -> None:
-    assert [name for name, times in Counter(row.name for row in OPERATIONS).items() if times > 1] == []
+    assert [name for name, times in Counter(row.operation_id for row in ROUTES).items() if times > 1] == []
 
 
 DOCUMENT = openapi_document()

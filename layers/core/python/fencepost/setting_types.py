@@ -1,4 +1,4 @@
-"""What a variable of the environment may hold. What looks odd is refused: it is probably a mistake."""
+"""Types of environment variables. Unusual spellings are refused, because they are probably mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DOLLARS = re.compile(r"(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?")
 
 
 def _whole_number(value: object) -> object:
-    """Accept `12`, refuse `12.0`, `1e3`, `1_000` and white space: what looks odd is probably a mistake."""
+    """Accept `12`; refuse `12.0`, `1e3`, `1_000` and white space."""
     if isinstance(value, str) and not (value.isascii() and value.isdigit()):
         raise ValueError("a whole number in digits is needed")
     return value
@@ -38,14 +38,14 @@ def _origins(value: object) -> object:
 
 
 def _dollars(value: object) -> object:
-    """Accept `5` and `0.25`, refuse `1_0`, `1E2`, `+5` and `007`: what looks odd is probably a mistake."""
+    """Accept `5` and `0.25`; refuse `1_0`, `1E2`, `+5` and `007`."""
     if isinstance(value, str) and not _DOLLARS.fullmatch(value):
         raise ValueError("dollars in digits with up to six decimals, such as 5 or 0.25, are needed")
     return value
 
 
 def _address(value: str) -> str:
-    """Accept an address without user, query and fragment, or none at all."""
+    """Accept an address without user, query and fragment, or an empty string."""
     if value and not is_plain_address(value):
         raise ValueError("an http(s) address such as https://docs.example.com is needed")
     return value

@@ -1,6 +1,6 @@
-"""One typed settings model, read once from the environment.
+"""The settings model, read once from environment variables.
 
-A variable that is set to something else than it allows stops the start: a mistyped limit must not become another limit.
+An invalid value stops the start: a mistyped limit must not become another limit.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _BUDGETS: Final = LayerBudgets()
 
 
 class InvalidSettings(Exception):
-    """One or more variables are wrong. The text names each, its kind and what is allowed, and never its value."""
+    """One or more variables are invalid. The text gives name, kind and allowed values of each, never its value."""
 
 
 class Settings(BaseModel):
-    """Everything that a deployment can set, under the names of its environment variables."""
+    """Settings of a deployment, with the names of their environment variables."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
@@ -248,25 +248,25 @@ class Settings(BaseModel):
 
     @property
     def rate_limits(self) -> RateLimits:
-        """Limits of one address, of what may call the model."""
+        """Rate limits of an address for requests that may call the model."""
         return RateLimits(self.rate_limit_per_minute, self.rate_limit_per_day, Counter.CHAT)
 
     @property
     def other_rate_limits(self) -> RateLimits:
-        """Limits of one address, of everything else."""
+        """Rate limits of an address for all other requests."""
         return RateLimits(self.rate_limit_other_per_minute, self.rate_limit_other_per_day, Counter.OTHER)
 
     @property
     def caps(self) -> Caps:
-        """Caps of one UTC day."""
+        """Caps of the deployment for one UTC day."""
         return Caps(self.daily_call_limit, MicroDollars(int(self.daily_spend_limit_usd * _MICRODOLLARS_PER_DOLLAR)))
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings.
+    """Return the settings.
 
     Raises:
-        InvalidSettings: naming every variable that is wrong, its kind and what is allowed.
+        InvalidSettings: names every invalid variable, its kind and the allowed values.
     """
     try:
         return Settings.model_validate(dict(environment))

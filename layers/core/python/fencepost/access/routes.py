@@ -1,40 +1,55 @@
-"""`POST /v1/visitors`: a token for whoever reads a site's page. With the old token it is renewed, silently."""
+"""`POST /v1/visitors`: issue a visitor token for a site, or renew one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from fencepost.access.callers import Callers
 from fencepost.access.schemas import VisitorBody, VisitorRequest
 from fencepost.access.service import VisitorService
 from fencepost.http.body import read_body
 from fencepost.http.cors import SiteOrigins
-from fencepost.http.proxy import Response, json_response
-from fencepost.http.routing import Call, Route
+from fencepost.http.proxy import Response
+from fencepost.http.routing import Call, Route, RouteGroup, ok
+from fencepost.http.schemas import done
 from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 
 @dataclass(frozen=True, slots=True)
-class VisitorRoutes:
-    """Public: the page's origin is all that is asked for."""
+class VisitorRoutes(RouteGroup):
+    """Public: the page's origin is checked instead of a token. A request with the old token renews it."""
 
     service: VisitorService
     sites: SiteService
     callers: Callers
     origins: SiteOrigins
 
-    def routes(self) -> tuple[Route, ...]:
-        """Return the routes."""
-        return (Route("POST", "/v1/visitors", self._token, public=True),)
-
-    def _token(self, call: Call) -> Response:
+    def _issue(self, call: Call) -> Response:
         body = read_body(call.request, VisitorRequest, ErrorCode.SITE_MISSING)
         renewed = self.callers.renewed(call.request)
         site = self.sites.renewing(renewed, body.site) if renewed else self.sites.public(body.site)
         if not self.origins.serves(call.request, lambda: site.origins):
             raise FencepostError(ErrorCode.ORIGIN_NOT_ALLOWED)
         issued = self.service.token(site, renewed)
-        sent = VisitorBody(token=issued.token, visitor_id=issued.visitor.visitor_id, expires_at=issued.expires_at)
-        return json_response("done", HTTPStatus.OK, sent.wire())
+        return done(VisitorBody(token=issued.token, visitor_id=issued.visitor.visitor_id, expires_at=issued.expires_at))
+
+    table = (
+        Route(
+            "POST",
+            "/v1/visitors",
+            _issue,
+            "visit",
+            "Get a token for a visitor of a site, or with the old token a new one.",
+            ok(VisitorBody),
+            VisitorRequest,
+            errors=(
+                ErrorCode.SITE_MISSING,
+                ErrorCode.SITE_UNKNOWN,
+                ErrorCode.TOKEN_INVALID,
+                ErrorCode.TOKEN_EXPIRED,
+                ErrorCode.CONVERSATIONS_UNAVAILABLE,
+            ),
+            public=True,
+        ),
+    )

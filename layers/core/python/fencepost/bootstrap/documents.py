@@ -1,31 +1,28 @@
-"""What an admin's wishes about documents are told to: in the API, and on the command line."""
+"""Wiring of organisations' documents: their stores, and the service that the API and `make ingest` call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from fencepost.bootstrap.front import Front
-from fencepost.bootstrap.stores import Stores
-from fencepost.documents.routes import DocumentRoutes
+from fencepost.blobs.ports import BlobStore
+from fencepost.blobs.s3 import S3BlobStore
+from fencepost.bootstrap.stores import TenantStores
+from fencepost.documents.dynamodb.documents import DynamoDbDocuments
+from fencepost.documents.ports import DocumentStore
+from fencepost.documents.rows import object_prefix
 from fencepost.documents.service.documents import DocumentService
-from fencepost.http.cursors import Cursors
-from fencepost.http.routing import Route
 from fencepost.kernel.clock import utc_now
 from fencepost.queue.ports import JobQueue
-from fencepost.queue.sqs import SqsJobQueue
-from fencepost.settings import Settings
 
 
-def corpus_service(reached: Stores, queue: JobQueue) -> DocumentService:
-    """Build what an admin's wishes are told to. Nothing is connected to."""
-    return DocumentService(store=reached.corpus, blobs=reached.documents, queue=queue, clock=utc_now)
+def document_store(stores: TenantStores) -> DocumentStore:
+    """Return the store of documents and their chunks."""
+    return stores.build(lambda access: DynamoDbDocuments(stores.corpus_table, access.dynamodb))
 
 
-def document_routes(settings: Settings, reached: Stores, before: Front) -> tuple[Route, ...]:
-    """Return the API's part."""
-    service = corpus_service(reached, SqsJobQueue(settings.jobs_queue)) if settings.index != "none" else None
-    return DocumentRoutes(service, _has_site(before), Cursors(before.keys), utc_now).routes()
+def document_blobs(stores: TenantStores) -> BlobStore:
+    """Return the store of documents' raw copies. Their keys name the organisation and no owner."""
+    return stores.build(lambda access: S3BlobStore(stores.bucket, access.s3, object_prefix))
 
 
-def _has_site(before: Front) -> Callable[[str, str], bool]:
-    return lambda org, site: before.directory.site(org, site) is not None
+def document_service(stores: TenantStores, queue: JobQueue) -> DocumentService:
+    """Return the service that adds, changes and removes documents. Opens no connection."""
+    return DocumentService(store=document_store(stores), blobs=document_blobs(stores), queue=queue, clock=utc_now)

@@ -1,38 +1,21 @@
-"""Who asks: what the functions with an API share."""
+"""Wiring of the directory and of sites' settings."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from fencepost.access.callers import Callers
-from fencepost.access.ports import VisitorTokens
-from fencepost.access.tokens.oidc import MAX_KEY_SET_BYTES, OidcTokens, ProviderKeys, WebKeySet
-from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
-from fencepost.documents.fetching.web import KEY_SET, WebDocumentFetcher
 from fencepost.identity.domain.sites import LayerBudgets, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
-from fencepost.identity.dynamodb.directory_admin import DynamoDbDirectoryAdmin
 from fencepost.identity.ports import Directory
 from fencepost.identity.service import SiteService
-from fencepost.kernel.clock import utc_now
-from fencepost.kernel.ports import Clock, Keys
-from fencepost.observability.ports import Events
 from fencepost.settings import Settings
-from fencepost.web.admin.service import Administration
 
 
-def directory(settings: Settings) -> DynamoDbDirectory:
-    """Return the directory. One serves a whole process: it keeps copies."""
+def directory(settings: Settings) -> Directory:
+    """Return the directory. Build one per process: it caches organisations, sites and memberships."""
     return DynamoDbDirectory(settings.directory_table)
 
 
-def administration(settings: Settings) -> Administration:
-    """Return what changes the directory."""
-    return Administration(DynamoDbDirectoryAdmin(settings.directory_table), layer_budgets(settings), utc_now)
-
-
 def site_service(settings: Settings, known: Directory) -> SiteService:
-    """Return what finds sites, with the deployment's settings where they set nothing."""
+    """Return the service that finds sites. The deployment's settings apply where a site sets nothing."""
     defaults = Site(
         org="",
         id="",
@@ -45,7 +28,7 @@ def site_service(settings: Settings, known: Directory) -> SiteService:
 
 
 def layer_budgets(settings: Settings) -> LayerBudgets:
-    """Return the deployment's budgets."""
+    """Return the deployment's budgets of prompt layers, in counted tokens."""
     return LayerBudgets(
         facts_tokens=settings.facts_tokens,
         summary_tokens=settings.summary_tokens,
@@ -55,16 +38,3 @@ def layer_budgets(settings: Settings) -> LayerBudgets:
         messages=settings.conversation_messages,
         memory_tokens=settings.memory_tokens,
     )
-
-
-def visitor_tokens(settings: Settings, keys: Keys) -> SignedVisitorTokens:
-    """Return what signs and reads visitors' tokens."""
-    return SignedVisitorTokens(keys, timedelta(minutes=settings.visitor_token_minutes))
-
-
-def callers(settings: Settings, visitors: VisitorTokens, known: Directory, clock: Clock, log: Events) -> Callers:
-    """Return what tells who makes a request."""
-    web = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback, limit=MAX_KEY_SET_BYTES, wanted=KEY_SET)
-    provider = ProviderKeys(WebKeySet(settings.oidc_jwks_url, web), log)
-    members = OidcTokens(settings.oidc_issuer, settings.oidc_audience, provider, settings.oidc_org_claim)
-    return Callers(visitors, members, known, clock)

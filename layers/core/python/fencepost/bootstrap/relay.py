@@ -1,4 +1,4 @@
-"""The relay function: from the conversations' stream to the queue of jobs."""
+"""The relay function: queues the jobs that the conversations table's stream asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost.settings import load_settings
 
 
 def relay_handler() -> BatchHandler:
-    """Build the relay from the environment.
+    """Build the handler from the environment.
 
     Raises:
         InvalidSettings: a variable is wrong; the function then does not start.
@@ -25,9 +25,9 @@ def relay_handler() -> BatchHandler:
     silence_libraries()
     if settings.demo_mode:
         return idle
-    wanted = jobs_of if settings.index != "none" else _without_index
-    return Relay(wanted, SqsJobQueue(settings.jobs_queue), LambdaEvents())
+    read_jobs = jobs_of if settings.index != "none" else _jobs_without_index
+    return Relay(read_jobs, SqsJobQueue(settings.jobs_queue), LambdaEvents())
 
 
-def _without_index(record: Mapping[str, Any]) -> Sequence[Job]:
+def _jobs_without_index(record: Mapping[str, Any]) -> Sequence[Job]:
     return [job for job in jobs_of(record) if job.purpose is not Purpose.REMEMBER]

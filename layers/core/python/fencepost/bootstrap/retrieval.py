@@ -1,20 +1,20 @@
-"""The index and the embedder that the settings choose."""
+"""Wiring of the vector index and the embedder that the settings choose."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from typing import TYPE_CHECKING
 
-from fencepost.bootstrap.stores import Stores
-from fencepost.retrieval.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
-from fencepost.retrieval.local_embedder import LocalEmbedder
-from fencepost.retrieval.ports import Embedder, VectorIndex
-from fencepost.retrieval.service.embedding import CachedEmbedder
 from fencepost.settings import Settings
+
+if TYPE_CHECKING:
+    from fencepost.retrieval.local_embedder import LocalEmbedder
+    from fencepost.retrieval.ports import Embedder, VectorIndex
 
 
 def index_of(settings: Settings) -> VectorIndex | None:
-    """Return the index; None where the deployment has none. Nothing is connected to, and no SDK is imported."""
+    """Return the index; None where the deployment has none. Opens no connection and imports no SDK."""
     if settings.index == "none":
         return None
     if settings.index == "embedded":
@@ -30,22 +30,17 @@ def index_of(settings: Settings) -> VectorIndex | None:
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """Return the embedder. Nothing is loaded before its first use."""
-    match settings.embedder:
-        case "local":
-            return _on_this_machine()
-        case "titan-v2":
-            return BedrockEmbedder(TITAN_V2)
-        case "cohere-v4":
-            return BedrockEmbedder(COHERE_V4)
+    """Return the embedder. Its model is loaded at the first use."""
+    if settings.embedder == "local":
+        return local_embedder()
+    from fencepost.retrieval.bedrock import COHERE_V4, TITAN_V2, BedrockEmbedder
+
+    return BedrockEmbedder(TITAN_V2 if settings.embedder == "titan-v2" else COHERE_V4)
 
 
 @cache
-def _on_this_machine() -> LocalEmbedder:
-    """Return the process' one: documents and messages are embedded by one model, and it is loaded once."""
+def local_embedder() -> LocalEmbedder:
+    """Return the process's local embedder. Documents and messages share it, so that its model is loaded once."""
+    from fencepost.retrieval.local_embedder import LocalEmbedder
+
     return LocalEmbedder()
-
-
-def cached_embedder(settings: Settings, reached: Stores) -> CachedEmbedder:
-    """Return the embedder behind its cache."""
-    return CachedEmbedder(embedder_of(settings), reached.embeddings)

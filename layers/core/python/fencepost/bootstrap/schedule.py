@@ -1,18 +1,26 @@
-"""The schedule function: what is due, and what has come apart, without anybody asking."""
+"""The schedule function: queues documents that are due, and repairs differences between the tables and the index."""
 
 from __future__ import annotations
 
 import os
 
+from fencepost.bootstrap.conversations import conversation_store
+from fencepost.bootstrap.documents import document_store
+from fencepost.bootstrap.memory import message_chunk_store
 from fencepost.bootstrap.retrieval import embedder_of, index_of
-from fencepost.bootstrap.stores import Stores, stores
+from fencepost.bootstrap.stores import TenantStores, tenant_stores
 from fencepost.documents.dynamodb.documents import DynamoDbDueDocuments
+from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry
 from fencepost.jobs.handlers.schedule import Schedule, ScheduleHandler, idle
+from fencepost.jobs.ports import ReconcileStore
 from fencepost.jobs.service.due_documents import DueDocuments
 from fencepost.jobs.service.index_diff import DiffSources
 from fencepost.jobs.service.reconciler import Reconciler
 from fencepost.kernel.clock import utc_now
+from fencepost.memory.dynamodb.chunks import DynamoDbRememberedConversations
+from fencepost.memory.dynamodb.message_hits import DynamoDbMessageHits
+from fencepost.memory.ports import MessageHits, RememberedConversations
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.queue.ports import JobQueue
 from fencepost.queue.sqs import SqsJobQueue
@@ -21,7 +29,7 @@ from fencepost.settings import Settings, load_settings
 
 
 def schedule_handler() -> ScheduleHandler:
-    """Build the schedule from the environment. Nothing is connected to.
+    """Build the handler from the environment. Opens no connection.
 
     Raises:
         InvalidSettings: a variable is wrong; the function then does not start.
@@ -32,23 +40,28 @@ def schedule_handler() -> ScheduleHandler:
     if index is None:
         return idle
     log = LambdaEvents()
-    reached, queue = stores(settings, log), SqsJobQueue(settings.jobs_queue)
+    stores, queue = tenant_stores(settings, log), SqsJobQueue(settings.jobs_queue)
     due = DueDocuments(
-        agenda=DynamoDbDueDocuments(settings.corpus_table), store=reached.corpus, queue=queue, clock=utc_now
+        agenda=DynamoDbDueDocuments(settings.corpus_table), store=document_store(stores), queue=queue, clock=utc_now
     )
-    return Schedule(due.run, _reconciler(settings, reached, index, queue).run, log)
+    return Schedule(due.run, _reconciler(settings, stores, index, queue).run, log)
 
 
-def _reconciler(settings: Settings, reached: Stores, index: VectorIndex, queue: JobQueue) -> Reconciler:
+def _reconciler(settings: Settings, stores: TenantStores, index: VectorIndex, queue: JobQueue) -> Reconciler:
+    remembered: RememberedConversations = stores.build(
+        lambda access: DynamoDbRememberedConversations(stores.table, access.dynamodb)
+    )
+    hits: MessageHits = stores.build(lambda access: DynamoDbMessageHits(stores.table, access.dynamodb))
+    progress: ReconcileStore = stores.build(lambda access: DynamoDbReconcileStore(stores.corpus_table, access.dynamodb))
     sides = DiffSources(
         index=index,
-        corpus=reached.corpus,
-        conversations=reached.conversations,
-        parts=reached.parts,
-        remembered=reached.remembered,
-        messages=reached.message_hits,
+        corpus=document_store(stores),
+        conversations=conversation_store(stores),
+        parts=message_chunk_store(stores),
+        remembered=remembered,
+        messages=hits,
         model=embedder_of(settings).model.name,
         clock=utc_now,
     )
     roll = DynamoDbOrganisationRegistry(settings.directory_table)
-    return Reconciler(registry=roll, store=reached.reconciling, sources=sides, queue=queue, clock=utc_now)
+    return Reconciler(registry=roll, store=progress, sources=sides, queue=queue, clock=utc_now)

@@ -1,4 +1,4 @@
-"""What a document's text is read with."""
+"""Ports of documents: stores, readers, the archive of `llms-full.txt`, and the ranking of its sections."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from fencepost.queue.domain import WorkLease
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A document's canonical text, in Markdown where it has a structure, and what it says of itself; else empty.
+    """The readable content of a document.
 
     Attributes:
-        language: BCP 47.
+        text: canonical text; Markdown if the document has structure.
+        title: the title that the document states; empty for none.
+        language: the language that the document states (BCP 47); empty for none.
     """
 
     text: str
@@ -30,46 +32,46 @@ class Readable:
 
 
 class DocumentReader(Protocol):
-    """Reads what is written in a document."""
+    """Extracts canonical text from documents."""
 
     def read(self, content: bytes, kind: DocumentKind) -> Readable:
-        """Return the text. The same content always gives the same.
+        """Return the text of a document. The same content always gives the same text.
 
         Raises:
-            FencepostError: `document_unreadable`; it is not what it says, is damaged, or takes too long.
-                `document_too_large`; more is written in it than may be.
+            FencepostError: `document_unreadable`, it is not of this kind, is damaged, or takes too long to read;
+                `document_too_large`, it or its text is too long.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedDocument:
-    """A copy of the file. `confirmed_at` is when the site last sent it, or said that it had not changed."""
+    """A copy of `llms-full.txt`. `confirmed_at` is when the site last sent it or answered that it had not changed."""
 
     document: RawDocument
     confirmed_at: datetime
 
 
 class DocumentArchive(Protocol):
-    """The last good copy of a site's file, shared by all instances."""
+    """Storage for the last good copy of a site's `llms-full.txt`, shared by all instances."""
 
     def load(self, url: str) -> ArchivedDocument | None:
-        """Return the stored copy, or None. A failure is the adapter's to report, and is None too."""
+        """Return the stored copy, or None if there is none. The adapter reports failures and returns None."""
         ...
 
     def save(self, url: str, copy: ArchivedDocument) -> None:
-        """Store a copy. A failure is the adapter's to report; the turn goes on."""
+        """Store a copy. The adapter reports failures and does not raise."""
         ...
 
 
 class SiteDocuments(Protocol):
-    """The documents that answers draw on."""
+    """The sections of `llms-full.txt` that answers are based on."""
 
     def current(self, now: datetime) -> DocumentSet:
-        """Return the newest set that can be had, a stale one where the site does not answer.
+        """Return the newest available document set; a stale one if the site does not answer.
 
         Raises:
-            FencepostError: `documents_unavailable` when there is none at all; `misconfigured` without a site.
+            FencepostError: `documents_unavailable`, there is none at all; `misconfigured`, no site is configured.
         """
         ...
 
@@ -78,13 +80,13 @@ class SectionRanker(Protocol):
     """Orders sections by relevance to a question."""
 
     def rank(self, query: str, documents: DocumentSet) -> list[Section]:
-        """Return the sections that match at all, the most relevant first. Deterministic."""
+        """Return the matching sections, the most relevant first. Deterministic."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkVersionPlace:
-    """Where a chunk stands in one version of its document: its ordinal, and its span in code points."""
+    """A chunk's place in one version of its document: its ordinal from 0, and its span in code points."""
 
     ordinal: int
     start: int
@@ -92,11 +94,12 @@ class ChunkVersionPlace:
 
 
 class DueDocumentStore(Protocol):
-    """Which documents wait for work, of all organisations: ids alone, for whoever then acts in each one's scope."""
+    """The documents of all organisations that are due for work. Ids only; the work itself needs a scope."""
 
     def due(self, now: datetime, limit: int) -> tuple[tuple[str, str], ...]:
-        """Return organisation and document of what is due (`fencepost.documents.domain.documents.due_at`), the
-        oldest first.
+        """Return organisation and id of documents that are due, the longest overdue first.
+
+        `fencepost.documents.domain.documents.due_at` defines when a document is due.
 
         Raises:
             FencepostError: `conversations_unavailable`.
@@ -105,64 +108,73 @@ class DueDocumentStore(Protocol):
 
 
 class DocumentStore(Protocol):
-    """Documents and their chunks. All methods raise `FencepostError` with `conversations_unavailable` on no answer."""
+    """Storage for documents, their chunks, chunk places and work leases.
+
+    All methods raise `FencepostError` with `conversations_unavailable` if the store does not answer.
+    """
 
     def create(self, scope: Scope, document: Document) -> bool:
-        """Store a new document; False where there is one with this id."""
+        """Store a new document. Return False if another document has its id."""
         ...
 
     def get(self, scope: Scope, document_id: str) -> Document | None:
-        """Return a document, also a removed one."""
+        """Return a document, in any state; None if there is none."""
         ...
 
     def page(self, scope: Scope, *, after: str | None, limit: int) -> Page[Document]:
-        """List documents, newest first, without removed ones."""
+        """Return a page of documents, newest first, without those in the state `REMOVED`."""
         ...
 
     def change(self, scope: Scope, before: Document, after: Document) -> bool:
-        """Write a document anew; False where it is not `before` any more (its version, state or content)."""
+        """Replace a document. Return False if the stored document differs from `before` in any field."""
         ...
 
     def remove(self, scope: Scope, document_id: str) -> None:
-        """Remove a document's row, when nothing else is left of it."""
+        """Delete a document's row and its work lease. Its chunks and places must be gone already."""
         ...
 
     def begin(self, scope: Scope, document_id: str, lease: WorkLease) -> bool:
-        """Take the lease of work on a document; False where another worker has it."""
+        """Acquire the work lease of a document. Return False if another worker holds it."""
         ...
 
     def end(self, scope: Scope, document_id: str, lease: WorkLease) -> None:
-        """Give the lease back. Does nothing where it is lost."""
+        """Release a work lease. Does nothing if the worker does not hold it any more."""
         ...
 
     def chunks(self, scope: Scope, document_id: str, *, after: str | None, limit: int) -> Page[ChunkRow]:
-        """List the rows of a document's chunks of all versions, by id."""
+        """Return a page of a document's chunks of all versions, ordered by id."""
         ...
 
     def put_chunks(self, scope: Scope, document_id: str, rows: Sequence[ChunkRow]) -> None:
-        """Write rows of chunks."""
+        """Store chunks, in place of those with the same ids."""
         ...
 
     def drop_chunks(self, scope: Scope, document_id: str, chunk_ids: Sequence[str]) -> None:
-        """Remove rows of chunks."""
+        """Delete chunks, whether they exist or not."""
         ...
 
     def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, ChunkVersionPlace]) -> None:
-        """Write where each chunk of a version stands."""
+        """Store the place of each chunk of a version, in place of those stored before for the version."""
         ...
 
     def drop_places(self, scope: Scope, document_id: str, version: int) -> None:
-        """Forget a version's places."""
+        """Delete the chunk places of a version."""
         ...
 
     def hydrate(
         self, scope: Scope, wanted: Sequence[tuple[str, str]]
     ) -> tuple[Mapping[str, Document], Mapping[tuple[str, str], ChunkRow]]:
-        """Return, in one step, the documents and the chunks' rows of (document, chunk) pairs, without those gone."""
+        """Return documents by id, and chunks by (document, chunk), for pairs of ids. Missing ones are left out.
+
+        All are read in one step.
+        """
         ...
 
     def places(
         self, scope: Scope, wanted: Sequence[tuple[str, int, str]]
     ) -> Mapping[tuple[str, str], ChunkVersionPlace]:
-        """Return, in one step, where the chunks of (document, version, chunk) stand."""
+        """Return chunk places by (document, chunk), for (document, version, chunk). Missing ones are left out.
+
+        All are read in one step.
+        """
         ...

@@ -1,4 +1,4 @@
-"""`/v1/documents…`: what answers are found in. To all but an organisation's admins there is nothing here."""
+"""`/v1/documents…`: an organisation's admins add, upload, list, change, refresh and remove documents."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from http import HTTPStatus
 
 from fencepost.blobs import domain as objects
 from fencepost.documents.schemas import (
+    DocumentBody,
     DocumentList,
     DocumentPatch,
     DocumentRequest,
@@ -20,22 +21,25 @@ from fencepost.documents.service.documents import DocumentService
 from fencepost.http.body import read_query, read_settings
 from fencepost.http.cursors import Cursors
 from fencepost.http.errors import InvalidFields
-from fencepost.http.proxy import Response, json_response
-from fencepost.http.routing import Call, Route
+from fencepost.http.proxy import Response
+from fencepost.http.routing import Call, Route, RouteGroup, accepted, created, ok
+from fencepost.http.schemas import done
 from fencepost.identity.domain.scope import Action, Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Clock
 
 _LISTING = ("documents",)
+_READ_ERRORS = (ErrorCode.RETRIEVAL_DISABLED,)
+_WRITE_ERRORS = (*_READ_ERRORS, ErrorCode.DOCUMENT_INVALID, ErrorCode.DOCUMENT_BUSY)
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRoutes:
-    """Each route authorises, then reads what was sent, then acts.
+class DocumentRoutes(RouteGroup):
+    """Each handler authorises, reads the request, then acts. Callers who are not admins get `not_found`.
 
     Attributes:
-        service: None where the deployment has no index: then every route says so to an admin.
-        has_site: tells whether an organisation has a site of this id.
+        service: None where the deployment has no index: an admin then gets `retrieval_disabled`.
+        has_site: returns whether an organisation has a site of this id.
     """
 
     service: DocumentService | None
@@ -43,64 +47,47 @@ class DocumentRoutes:
     cursors: Cursors
     clock: Clock
 
-    def routes(self) -> tuple[Route, ...]:
-        """Return the routes."""
-        return (
-            Route("POST", "/v1/documents", self._add),
-            Route("POST", "/v1/documents/uploads", self._offer),
-            Route("GET", "/v1/documents", self._page),
-            Route("GET", "/v1/documents/{id}", self._get),
-            Route("PATCH", "/v1/documents/{id}", self._change),
-            Route("DELETE", "/v1/documents/{id}", self._remove),
-            Route("POST", "/v1/documents/{id}/refresh", self._refresh),
-        )
-
     def _add(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
+        scope, service = self._admin(call)
         body = read_settings(call.request, DocumentRequest, ErrorCode.DOCUMENT_INVALID)
         self._require_site(scope, body.site)
         document = service.add(scope, body.document(), _encoded(body.text))
-        return json_response("done", HTTPStatus.ACCEPTED, document_body(document).wire())
+        return done(document_body(document), HTTPStatus.ACCEPTED)
 
     def _offer(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
+        scope, service = self._admin(call)
         body = read_settings(call.request, UploadRequest, ErrorCode.DOCUMENT_INVALID)
         self._require_site(scope, body.site)
         document, form = service.offer(scope, body.document(), body.content_type, body.size)
         expires_at = self.clock() + timedelta(seconds=objects.UPLOAD_SECONDS)
-        return json_response(
-            "done", HTTPStatus.CREATED, document_body(document, form=form, expires_at=expires_at).wire()
-        )
+        return done(document_body(document, form=form, expires_at=expires_at), HTTPStatus.CREATED)
 
-    def _page(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
+    def _list(self, call: Call) -> Response:
+        scope, service = self._admin(call)
         query = read_query(call.request, DocumentsQuery, cursor=ErrorCode.CURSOR_INVALID)
         page = service.page(scope, self.cursors.read(scope, _LISTING, query.cursor), query.limit)
         cursor = self.cursors.write(scope, _LISTING, page.next_key)
-        listed = DocumentList(items=list(map(document_body, page.items)), next_cursor=cursor)
-        return json_response("done", HTTPStatus.OK, listed.wire())
+        return done(DocumentList(items=list(map(document_body, page.items)), next_cursor=cursor))
 
     def _get(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
-        return json_response("done", HTTPStatus.OK, document_body(service.get(scope, call.params["id"])).wire())
+        scope, service = self._admin(call)
+        return done(document_body(service.get(scope, call.params["id"])))
 
     def _change(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
+        scope, service = self._admin(call)
         body = read_settings(call.request, DocumentPatch, ErrorCode.DOCUMENT_INVALID)
-        document = service.change(scope, call.params["id"], body.changes(), _encoded(body.text))
-        return json_response("done", HTTPStatus.OK, document_body(document).wire())
+        return done(document_body(service.change(scope, call.params["id"], body.changes(), _encoded(body.text))))
 
     def _remove(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
+        scope, service = self._admin(call)
         service.remove(scope, call.params["id"])
         return Response("done", HTTPStatus.NO_CONTENT)
 
     def _refresh(self, call: Call) -> Response:
-        scope, service = self._admitted(call)
-        document = service.refresh(scope, call.params["id"])
-        return json_response("done", HTTPStatus.ACCEPTED, document_body(document).wire())
+        scope, service = self._admin(call)
+        return done(document_body(service.refresh(scope, call.params["id"])), HTTPStatus.ACCEPTED)
 
-    def _admitted(self, call: Call) -> tuple[Scope, DocumentService]:
+    def _admin(self, call: Call) -> tuple[Scope, DocumentService]:
         scope = call.scope(Action.ADMINISTER)
         if self.service is None:
             raise FencepostError(ErrorCode.RETRIEVAL_DISABLED)
@@ -110,7 +97,77 @@ class DocumentRoutes:
         if site and not self.has_site(scope.org, site):
             raise InvalidFields(ErrorCode.DOCUMENT_INVALID, ["site"])
 
+    table = (
+        Route(
+            "POST",
+            "/v1/documents",
+            _add,
+            "addDocument",
+            "Add a document that is sent along, or is to be fetched. It is read in the background.",
+            accepted(DocumentBody),
+            DocumentRequest,
+            errors=_WRITE_ERRORS,
+        ),
+        Route(
+            "POST",
+            "/v1/documents/uploads",
+            _offer,
+            "offerDocument",
+            "Ask where to upload a document.",
+            created(DocumentBody),
+            UploadRequest,
+            errors=(*_WRITE_ERRORS, ErrorCode.DOCUMENT_TYPE_UNSUPPORTED, ErrorCode.DOCUMENT_TOO_LARGE),
+        ),
+        Route(
+            "GET",
+            "/v1/documents",
+            _list,
+            "listDocuments",
+            "List the documents, newest first.",
+            ok(DocumentList),
+            query=DocumentsQuery,
+            errors=(*_READ_ERRORS, ErrorCode.CURSOR_INVALID),
+        ),
+        Route(
+            "GET",
+            "/v1/documents/{id}",
+            _get,
+            "readDocument",
+            "See what is known of a document.",
+            ok(DocumentBody),
+            errors=_READ_ERRORS,
+        ),
+        Route(
+            "PATCH",
+            "/v1/documents/{id}",
+            _change,
+            "changeDocument",
+            "Change what is said of a document. Other rights hold at once.",
+            ok(DocumentBody),
+            DocumentPatch,
+            errors=_WRITE_ERRORS,
+        ),
+        Route(
+            "DELETE",
+            "/v1/documents/{id}",
+            _remove,
+            "removeDocument",
+            "Remove a document. It is found no more, and is gone soon after.",
+            {HTTPStatus.NO_CONTENT: None},
+            errors=(*_READ_ERRORS, ErrorCode.DOCUMENT_BUSY),
+        ),
+        Route(
+            "POST",
+            "/v1/documents/{id}/refresh",
+            _refresh,
+            "refreshDocument",
+            "Have a document read again, or for the first time once it was uploaded.",
+            accepted(DocumentBody),
+            errors=(*_READ_ERRORS, ErrorCode.DOCUMENT_NOT_UPLOADED, ErrorCode.DOCUMENT_BUSY),
+        ),
+    )
+
 
 def _encoded(text: str | None) -> bytes | None:
-    """Return a text as it is stored. JSON can hold half a character, and UTF-8 cannot."""
+    """Return a text in UTF-8. A lone surrogate, which JSON can escape and UTF-8 cannot encode, becomes `?`."""
     return None if text is None else text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The last good copy of a site's file in S3, shared by all instances."""
+"""Archive of the last good `llms-full.txt` in S3, shared by all instances."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, override
 
-from fencepost.documents.ports import ArchivedDocument
+from fencepost.documents.ports import ArchivedDocument, DocumentArchive
 from fencepost.kernel.aws.session import aws_errors
 from fencepost.kernel.ports import RawDocument, Validators
 from fencepost.observability.domain.events import ArchiveFault, DocumentsEvent
@@ -24,7 +24,7 @@ _CONFIRMED, _ETAG, _LAST_MODIFIED = "confirmed-at", "etag", "last-modified"
 
 
 def impatient_client() -> S3Client:
-    """Make a client that gives up after a second and never retries: the copy is a convenience, a visitor waits."""
+    """Return a client with timeouts of a second and no retries: a visitor waits, and the archive is optional."""
     import boto3
     from botocore.config import Config
 
@@ -36,15 +36,15 @@ def impatient_client() -> S3Client:
     )
 
 
-class S3DocumentArchive:
-    """The `DocumentArchive` port. A failure is an `archive_failed` event and never ends the turn.
+class S3DocumentArchive(DocumentArchive):
+    """Stores copies in S3. Failures are reported as `archive_failed` events and never end a turn.
 
-    One object for each address: the text, gzipped; when it was confirmed and its validators are its metadata.
+    Each address has one object: the gzipped text, with its validators and the time of confirmation as metadata.
 
     Args:
         bucket: the bucket's name.
-        events: where failures go. Their reasons are `read_failed`, `corrupt` and `write_failed`.
-        client: makes the S3 client at the first use, so that a warm or a demo instance never loads the SDK for it.
+        events: receives failures, with the reasons `read_failed`, `corrupt` and `write_failed`.
+        client: makes the S3 client at the first use, so that instances that never use it do not load the SDK.
     """
 
     def __init__(self, bucket: str, events: Events, *, client: Callable[[], S3Client] = impatient_client) -> None:
@@ -52,8 +52,8 @@ class S3DocumentArchive:
         self._events = events
         self._make_client = client
 
+    @override
     def load(self, url: str) -> ArchivedDocument | None:
-        """Return the stored copy, or None where there is none that can be read."""
         try:
             stored = self._client.get_object(Bucket=self._bucket, Key=_key(url))
             return _unpacked(stored["Body"].read(), stored["Metadata"])
@@ -64,8 +64,8 @@ class S3DocumentArchive:
             self._report("corrupt")
         return None
 
+    @override
     def save(self, url: str, copy: ArchivedDocument) -> None:
-        """Store a copy in place of the one before."""
         try:
             self._client.put_object(
                 Bucket=self._bucket,

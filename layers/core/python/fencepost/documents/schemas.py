@@ -79,13 +79,13 @@ class AclSettings(AdminBody):
         return self
 
     def acl(self) -> Acl:
-        """Return the rights."""
+        """Return the access control list."""
         role = OrgRole(self.role) if self.role else None
         return Acl(audience=Audience(self.audience), role=role, users=tuple(dict.fromkeys(self.users)))
 
 
 class _Described(AdminBody):
-    """What all new documents have in common."""
+    """Base of new documents."""
 
     title: Title = ""
     site: str = Field(
@@ -116,7 +116,7 @@ class DocumentRequest(_Described):
         return self
 
     def document(self) -> NewDocument:
-        """Return the document."""
+        """Return the new document that the request describes."""
         return NewDocument(
             title=self.title,
             site=self.site,
@@ -142,7 +142,7 @@ class UploadRequest(_Described):
     size: Whole = Field(ge=1, description=f"Bytes, at most {MAX_DOCUMENT_BYTES:,}; the upload may not be larger.")
 
     def document(self) -> NewDocument:
-        """Return the document."""
+        """Return the new document that the request describes."""
         return NewDocument(title=self.title, site=self.site, url=self.url, language=self.language, acl=self.acl.acl())
 
 
@@ -157,7 +157,7 @@ class DocumentPatch(AdminBody):
     text: Text | None = Field(None, description="Of a document that was sent along.")
 
     def changes(self) -> DocumentChanges:
-        """Return the changes."""
+        """Return the changes; None for each field that stays."""
         return DocumentChanges(
             title=self.title,
             url=self.url,
@@ -218,7 +218,7 @@ class DocumentList(Sent):
 def document_body(
     document: Document, *, form: UploadForm | None = None, expires_at: datetime | None = None
 ) -> DocumentBody:
-    """Return a document as the API's JSON."""
+    """Return the body of a document, with the upload form and when it ends where one was just issued."""
     acl = document.acl
     return DocumentBody(
         id=document.id,

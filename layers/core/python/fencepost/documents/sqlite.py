@@ -1,39 +1,42 @@
-"""Relevance by SQLite's full-text index: BM25 in memory, for one set of documents at a time."""
+"""Ranks sections by BM25 with an SQLite full-text index in memory, of one document set at a time."""
 
 from __future__ import annotations
 
 import sqlite3
 from threading import Lock
+from typing import override
 
 from fencepost.documents.domain.sections import DocumentSet
+from fencepost.documents.ports import SectionRanker
 from fencepost.prompting.domain.fence import Section
 from fencepost.retrieval.domain.ranking.terms import terms
 
 TITLE_WEIGHT = 2.0
-"""How much a word in a title counts against the same word in the text."""
+"""Weight of a term in a title, relative to the same term in the text."""
 MAX_QUERY_TERMS = 400
-"""Different terms of a query that are looked up; a longer one says nothing more."""
+"""Maximum number of distinct query terms that are looked up; more would not improve the ranking."""
 
 _CREATE = "CREATE VIRTUAL TABLE sections USING fts5(title, text, content='', tokenize='unicode61')"
 _INSERT = "INSERT INTO sections(rowid, title, text) VALUES (?, ?, ?)"
 _RANK = "SELECT rowid FROM sections WHERE sections MATCH ? ORDER BY bm25(sections, ?, 1.0), rowid"
 
 
-class FullTextRanker:
-    """The `SectionRanker` port on SQLite FTS5. Threads may share it."""
+class FullTextRanker(SectionRanker):
+    """Ranks with SQLite FTS5. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._indexed = ""
         self._database: sqlite3.Connection | None = None
 
+    @override
     def rank(self, query: str, documents: DocumentSet) -> list[Section]:
-        """Return the sections that share a term with the query, the best BM25 score first, ties in document order."""
-        asked = list(dict.fromkeys(terms(query)))[:MAX_QUERY_TERMS]
-        if not asked or not documents.sections:
+        """Return the sections that share a term with the query by descending BM25 score; ties in document order."""
+        wanted = list(dict.fromkeys(terms(query)))[:MAX_QUERY_TERMS]
+        if not wanted or not documents.sections:
             return []
-        # Quoted, a term is only ever text to FTS5; terms hold no quotation marks.
-        match = " OR ".join(f'"{term}"' for term in asked)
+        # FTS5 reads quoted terms as plain text. Terms contain no quotation marks.
+        match = " OR ".join(f'"{term}"' for term in wanted)
         with self._lock:
             rows = self._index(documents).execute(_RANK, (match, TITLE_WEIGHT)).fetchall()
         return [documents.sections[position] for (position,) in rows]
@@ -47,7 +50,7 @@ class FullTextRanker:
 
 
 def _build(documents: DocumentSet) -> sqlite3.Connection:
-    # The lock around every use allows what the check would forbid.
+    # The lock around every use makes sharing between threads safe.
     database = sqlite3.connect(":memory:", check_same_thread=False)
     database.execute(_CREATE)
     rows = ((n, _tokenised(s.title), _tokenised(s.text)) for n, s in enumerate(documents.sections))

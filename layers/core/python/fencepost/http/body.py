@@ -1,4 +1,10 @@
-"""Bodies and queries, read by models. Whatever is wrong with a field answers with a code of its own."""
+"""Request bodies and query parameters: strict JSON, validated by pydantic models, with an error code for each field.
+
+read_content    the body as a JSON object
+read_body       a body as a model, with one error code for each field
+read_settings   a body of settings as a model, with one error that names the invalid fields
+read_query      query parameters as a model
+"""
 
 from __future__ import annotations
 
@@ -20,32 +26,43 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
-_MOST_DIGITS = 9
+MAX_BODY_BYTES = 2 * 1024 * 1024
+MAX_DEPTH = 64
+_MAX_DIGITS: Final = 9
+_MAX_NAMED_FIELDS: Final = 20
+_PRECEDENCE = {code: position for position, code in enumerate(ErrorCode)}
 
-_ORDER = {code: place for place, code in enumerate(ErrorCode)}
+# Possessive, and content with a missing end quote: linear in the length, whatever the input.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NO_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 class Body(BaseModel):
-    """A request's body. Fields that are not named are dropped; no value is taken for another type's."""
+    """Base of request bodies. Unknown fields are ignored; values are not coerced between types."""
 
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
 
 class AdminBody(Body):
-    """Something that an admin sets. A name that is unknown is refused: a mistyped setting must not stay unset."""
+    """Base of settings bodies. Unknown fields are refused: a mistyped setting must not stay unset."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
 
 class Query(BaseModel):
-    """The parameters of an address. Others are refused: a mistyped filter must not list everything."""
+    """Base of query parameters. Unknown ones are refused: a mistyped filter must not list everything."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 def digits(value: object) -> object:
-    """Refuse, before a number is read from a query, what is not digits and nothing else."""
-    if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS):
+    """Check, before pydantic parses a number of a query, that the text has ASCII digits only.
+
+    Raises:
+        ValueError: it has other characters, or more than nine digits.
+    """
+    if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS):
         raise ValueError("a whole number in digits is needed")
     return value
 
@@ -67,51 +84,15 @@ def read_body[M: BaseModel](request: Request, model: type[M], code: ErrorCode, *
     """Read and validate a body.
 
     Args:
-        request: with the body.
-        model: what it should be.
-        code: answers what is wrong with any field that `fields` does not name.
-        fields: by a field's name on the wire, its own code. Of several failures the first of `ErrorCode` answers.
+        request: the request.
+        model: the body's model.
+        code: the error of invalid fields that `fields` does not name.
+        fields: error codes by the field's name in JSON. Of several failures, the first of `ErrorCode` is raised.
 
     Raises:
-        FencepostError: as `read_content`, or one of these codes.
+        FencepostError: as `read_content`, or with one of these codes.
     """
-    return validated(model, read_content(request), partial(_code, code, fields))
-
-
-def read_query[M: BaseModel](request: Request, model: type[M], **fields: ErrorCode) -> M:
-    """Read and validate the address's parameters.
-
-    Raises:
-        FencepostError: `query_invalid`, or the field's own code.
-    """
-    return validated(model, request.query, partial(_code, ErrorCode.QUERY_INVALID, fields))
-
-
-def validated[M: BaseModel](
-    model: type[M], content: Mapping[str, object], code_of: Callable[[ErrorDetails], ErrorCode]
-) -> M:
-    """Validate content.
-
-    Args:
-        model: of the content.
-        content: by names on the wire.
-        code_of: returns the code of one failure. Of several failures the first code of `ErrorCode` answers.
-
-    Raises:
-        FencepostError: with that code.
-    """
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        raise FencepostError(min(map(code_of, details), key=_ORDER.__getitem__)) from None
-
-
-def _code(code: ErrorCode, fields: Mapping[str, ErrorCode], detail: ErrorDetails) -> ErrorCode:
-    return fields.get(str(detail["loc"][0]), code) if detail["loc"] else code
-
-
-_MOST_NAMED: Final = 20
+    return validated(model, read_content(request), partial(_field_code, code, fields))
 
 
 def read_settings[S: AdminBody](request: Request, model: type[S], code: ErrorCode = ErrorCode.ADMIN_INPUT_INVALID) -> S:
@@ -119,39 +100,70 @@ def read_settings[S: AdminBody](request: Request, model: type[S], code: ErrorCod
 
     Raises:
         FencepostError: `body_too_large`, `invalid_json` or `not_an_object`.
-        InvalidFields: with the code, naming what is wrong.
+        InvalidFields: with the code and the names of the invalid fields.
     """
-    content = read_content(request)
+    return validated(model, read_content(request), lambda _: code, names_fields=True)
+
+
+def read_query[M: BaseModel](request: Request, model: type[M], **fields: ErrorCode) -> M:
+    """Read and validate the query parameters.
+
+    Args:
+        request: the request.
+        model: the parameters' model.
+        fields: error codes by the parameter's name, instead of `query_invalid`.
+
+    Raises:
+        FencepostError: `query_invalid`, or the parameter's code.
+    """
+    return validated(model, request.query, partial(_field_code, ErrorCode.QUERY_INVALID, fields))
+
+
+def validated[M: BaseModel](
+    model: type[M],
+    content: Mapping[str, object],
+    code_of: Callable[[ErrorDetails], ErrorCode],
+    *,
+    names_fields: bool = False,
+) -> M:
+    """Validate JSON content with a model.
+
+    Args:
+        model: the content's model.
+        content: values by their names in JSON.
+        code_of: returns the error code of one failure. Of several failures, the first code of `ErrorCode` is raised.
+        names_fields: the error also names the invalid fields.
+
+    Raises:
+        FencepostError: with that code; an `InvalidFields` where `names_fields` is set.
+    """
     try:
         return model.model_validate(content)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
-        places = dict.fromkeys(map(_place, details))
-        raise InvalidFields(code, list(places)[:_MOST_NAMED]) from None
+        code = min(map(code_of, details), key=_PRECEDENCE.__getitem__)
+        if not names_fields:
+            raise FencepostError(code) from None
+        raise InvalidFields(code, list(dict.fromkeys(map(_field_path, details)))[:_MAX_NAMED_FIELDS]) from None
 
 
-def _place(detail: ErrorDetails) -> str:
-    """Return a field's place, e.g. `origins.0`. An unknown one's name is the client's and is not repeated."""
-    place = list(map(str, detail["loc"]))
+def _field_code(code: ErrorCode, fields: Mapping[str, ErrorCode], detail: ErrorDetails) -> ErrorCode:
+    return fields.get(str(detail["loc"][0]), code) if detail["loc"] else code
+
+
+def _field_path(detail: ErrorDetails) -> str:
+    """Return a field's path, e.g. `origins.0`. The name of an unknown field is client input and is not repeated."""
+    path = list(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
-        place[-1] = "(unknown)"
-    return ".".join(place)
-
-
-MAX_BODY_BYTES = 2 * 1024 * 1024
-MAX_DEPTH = 64
-
-# Possessive, and content with a missing end quote: linear in the length, whatever the input.
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-_NO_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
-_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+        path[-1] = "(unknown)"
+    return ".".join(path)
 
 
 def read_object(body: bytes) -> dict[str, Any]:
     """Parse a JSON object in UTF-8.
 
-    Refused as well: duplicate keys, `NaN` and `Infinity`, lone surrogates, a byte order mark and nesting over
-    `MAX_DEPTH`.
+    Stricter than `json`: refuses duplicate keys, `NaN` and `Infinity`, lone surrogates, a byte order mark, and nesting
+    deeper than `MAX_DEPTH`.
 
     Raises:
         FencepostError: `body_too_large`, `invalid_json` or `not_an_object`.
@@ -161,7 +173,7 @@ def read_object(body: bytes) -> dict[str, Any]:
     try:
         value = _parse(body)
     except ValueError:
-        # The parser's message quotes the input: it goes no further.
+        # The parser's message quotes the input, so it is dropped.
         raise FencepostError(ErrorCode.INVALID_JSON) from None
     if not isinstance(value, dict):
         raise FencepostError(ErrorCode.NOT_AN_OBJECT)
@@ -169,22 +181,23 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def _parse(body: bytes) -> object:
-    # Before parsing, since the parser recurses.
+    # Checked before parsing, since the parser recurses.
     if _depth(body) > MAX_DEPTH:
         raise ValueError("nested too deep")
     value: object = json.loads(
         body.decode("utf-8"),
         object_pairs_hook=_unique,
         parse_constant=_refuse,
-        # No field is a number, and reading a long integer exactly takes quadratic time.
+        # No field is an integer of arbitrary length, and parsing a long one exactly takes quadratic time.
         parse_int=float,
     )
-    # A lone surrogate, escaped in the input, cannot be encoded again.
+    # Encoding fails for a lone surrogate, which JSON can escape.
     json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 
 def _depth(body: bytes) -> int:
+    """Return the deepest nesting of brackets outside strings."""
     brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKET)
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 

@@ -1,4 +1,4 @@
-"""Which pages may call the API, and how their browsers are told (the Fetch standard's CORS protocol)."""
+"""Origin policies: which pages may call the API, and the response headers of the CORS protocol (Fetch standard)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost.identity.domain.sites import Origin, parse_origin
 from fencepost.kernel.errors import ErrorCode
 
 _EXPOSED: Headers = MappingProxyType({"Access-Control-Expose-Headers": "Retry-After, X-Request-Id"})
-# Chromium keeps a preflight's answer for two hours at most.
+# Seconds. Chromium caches a preflight's answer for two hours at most.
 _MAX_AGE: Headers = MappingProxyType({"Access-Control-Max-Age": "7200"})
 _CHAT: Headers = MappingProxyType(
     {"Access-Control-Allow-Methods": "POST, OPTIONS", "Access-Control-Allow-Headers": "Content-Type", **_MAX_AGE}
@@ -30,59 +30,63 @@ class CorsPolicy(Protocol):
     """Decides on a request by its `Origin` header."""
 
     def allows(self, request: Request) -> bool:
-        """Say whether the request may be served: no page made it, or an allowed one."""
+        """Return whether the request may be served. Non-browser clients send no `Origin` and are allowed."""
         ...
 
     def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:
-        """Return the headers of an answer to this request, by how it ended."""
+        """Return the CORS headers of the response with this outcome."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ListedOrigins:
-    """Serves the pages on the list, and the API's own. An opaque origin (`null`) is on no list."""
+    """Allows the listed origins and the API's own. Opaque origins (`null`) are never allowed."""
 
     listed: Collection[Origin]
 
     def allows(self, request: Request) -> bool:
-        """Say whether no page made the request, or an allowed one."""
-        return request.origin is None or self._is_allowed(request.origin, request.host)
+        """Return whether the request has no `Origin`, or an allowed one."""
+        if request.origin is None:
+            return True
+        origin = _parsed(request.origin)
+        return origin is not None and (origin in self.listed or origin == _own(request.host))
 
     def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
-        """Echo an allowed origin. `Vary` stands on every answer, or a cache would serve one page's to another."""
+        """Echo an allowed origin. Every response has `Vary`, or a cache would serve one page's response to another."""
         headers = {"Vary": "Origin"}
         if request.origin is not None and self.allows(request):
             headers |= _grant(request, request.origin, _CHAT)
         return headers
 
-    def _is_allowed(self, origin: str, host: str | None) -> bool:
-        parsed = _parsed(origin)
-        return parsed is not None and (parsed in self.listed or parsed == _own(host))
-
 
 @dataclass(frozen=True, slots=True)
 class SiteOrigins:
-    """Serves the pages on the deployment's list, the API's own, and those of the caller's sites.
+    """Allows the deployment's listed origins, the API's own, and those of the caller's sites.
 
-    A preflight bears no token, so it cannot be told whose sites it is about: any page may ask. Nothing is given away by
-    that, since no browser adds a token by itself. A page that is told no does not even get to read it.
+    A preflight carries no token, so its caller is unknown and every origin is granted. That discloses nothing, since
+    browsers do not add tokens by themselves. A page whose request is then refused cannot read the refusal.
     """
 
     listed: Collection[Origin]
 
     def allows(self, request: Request) -> bool:
-        """Say whether the request may be looked at: no page made it, or one that has an origin."""
+        """Return whether the request has no `Origin`, or a valid one. `serves` decides once the caller is known."""
         return request.origin is None or _parsed(request.origin) is not None
 
     def serves(self, request: Request, sites: Callable[[], Collection[Origin]]) -> bool:
-        """Say whether the request may be answered. The caller's sites are asked last, and seldom."""
+        """Return whether the request's origin is allowed.
+
+        Args:
+            request: the request.
+            sites: returns the origins of the caller's sites. Called last, since it may read the store.
+        """
         if request.origin is None:
             return True
         origin = _parsed(request.origin)
         return origin is not None and (origin in self.listed or origin == _own(request.host) or origin in sites())
 
     def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:
-        """Echo the origin, unless it was the reason to refuse."""
+        """Echo the origin, unless the request was refused because of it."""
         headers = {"Vary": "Origin"}
         if request.origin is not None and self.allows(request) and outcome is not ErrorCode.ORIGIN_NOT_ALLOWED:
             headers |= _grant(request, request.origin, _API)
@@ -91,14 +95,14 @@ class SiteOrigins:
 
 @dataclass(frozen=True, slots=True)
 class AnyOrigin:
-    """Serves every page: for the demo, which has nothing to protect."""
+    """Allows every origin: for the demo, which has no data to protect."""
 
     def allows(self, request: Request) -> bool:  # noqa: ARG002 - the port's signature
-        """Say yes."""
+        """Return True."""
         return True
 
     def headers(self, request: Request, outcome: ResponseOutcome) -> dict[str, str]:  # noqa: ARG002 - the port's signature
-        """Answer `*`, whatever the origin."""
+        """Grant `*` to every origin."""
         return _grant(request, "*", _CHAT)
 
 
@@ -107,7 +111,7 @@ def _grant(request: Request, origin: str, preflight: Headers) -> dict[str, str]:
 
 
 def _parsed(origin: str) -> Origin | None:
-    """Return the origin; None for an opaque one (`null`), and for what is none."""
+    """Return the origin; None for an opaque (`null`) or invalid one."""
     try:
         return parse_origin(origin)
     except ValueError:

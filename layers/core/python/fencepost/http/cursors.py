@@ -1,4 +1,4 @@
-"""Cursors of a scope's lists, under the keys of this moment."""
+"""Cursors of paged lists: signed, and bound to the scope and the list."""
 
 from __future__ import annotations
 
@@ -14,18 +14,27 @@ _PURPOSE = "cursor"
 
 @dataclass(frozen=True, slots=True)
 class Cursors:
-    """Signs cursors and reads them, across a rotation of the keys. Another owner's, or another list's, is none."""
+    """Writes and verifies cursors, also across a rotation of the signing keys.
+
+    A cursor of another owner or another list does not verify.
+    """
 
     keys: Keys
 
     def write(self, scope: Scope, listing: Sequence[str], position: str | None) -> str | None:
-        """Return the cursor of a position in a list of the scope; None at the list's end."""
+        """Return the cursor of a position in a list.
+
+        Args:
+            scope: the caller's scope.
+            listing: identifies the list and its filters, e.g. `("messages", conversation_id, "asc")`.
+            position: the key to continue after; None at the end of the list, which has no cursor.
+        """
         if position is None:
             return None
         return write_cursor(self.keys.ring(_PURPOSE)[0], _bound(scope, listing), position)
 
     def read(self, scope: Scope, listing: Sequence[str], cursor: str | None) -> str | None:
-        """Return the position to go on from; None where no cursor was sent.
+        """Return the position to continue after; None where the request has no cursor.
 
         Raises:
             FencepostError: `cursor_invalid`.

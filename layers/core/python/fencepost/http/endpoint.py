@@ -1,6 +1,6 @@
-"""What every HTTP function shares: events in, answers out, errors mapped, outcomes reported.
+"""The Lambda handler of every HTTP function: parses the event, maps errors, reports and audits the outcome.
 
-The only broad `except`s stand here: whatever goes wrong, a visitor gets our answer with our headers.
+The only broad `except` clauses are here: on any failure the client gets a well-formed response with our headers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Endpoint:
     """A Lambda handler around one route.
 
     Attributes:
-        audit: None where nothing is counted, and so nothing audited: in the demo.
+        audit: None in the demo, which counts and audits nothing.
     """
 
     route: EndpointRoute
@@ -57,16 +57,21 @@ class Endpoint:
             return error_response(FencepostError(ErrorCode.INTERNAL_ERROR), request.id)
 
     def _report(self, response: Response, trace: Trace) -> None:
-        # What the address limits turn away is not audited, or a flood would be written down item by item.
+        # Requests over the address limits are not audited, or a flood would write an item for each of them.
         if self.audit is not None and trace.counted and not trace.recorded:
             self._try(partial(self._audit, self.audit, response))
         self._try(lambda: self.log.emit(trace.event(response.outcome, response.status)))
 
     def _audit(self, audit: AuditTrail, response: Response) -> None:
-        audit.record(_audit_record(response, self.clock))
+        now, outcome = self.clock(), response.outcome
+        if isinstance(outcome, ErrorCode):
+            failed = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            audit.record(AuditRecord(time=now, outcome="failed" if failed else "refused", reason=outcome))
+        else:
+            audit.record(AuditRecord(time=now, outcome=outcome))
 
     def _try(self, report: Callable[[], None]) -> None:
-        """Report what can be reported: the answer is paid for, and no report may keep it from its visitor."""
+        """Run a report and log its failure: the answer is paid for, and must reach the visitor all the same."""
         try:
             report()
         except Exception as error:  # noqa: BLE001 - the edge: nothing may pass it
@@ -76,7 +81,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class ByResource:
-    """Several handlers in one function, by the gateway's path template; the first one answers all that none is for."""
+    """Several handlers in one function, by the gateway's path template. The first one serves all other templates."""
 
     handlers: Mapping[str, Handler]
 
@@ -84,10 +89,3 @@ class ByResource:
         """Answer one proxy event."""
         first = next(iter(self.handlers.values()))
         return self.handlers.get(event.get("resource") or "", first)(event, context)
-
-
-def _audit_record(response: Response, clock: Clock) -> AuditRecord:
-    if not isinstance(response.outcome, ErrorCode):
-        return AuditRecord(time=clock(), outcome=response.outcome)
-    failed = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    return AuditRecord(time=clock(), outcome="failed" if failed else "refused", reason=response.outcome)

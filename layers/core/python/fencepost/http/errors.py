@@ -1,4 +1,14 @@
-"""The one table of errors: what each code answers."""
+"""The one table of errors: the HTTP status, sentence and waiting time of each code.
+
+    FencepostError (kernel.errors)      every expected failure, with one code of `ERRORS`
+      ├── Denied (identity)             404 `not_found`: absent, foreign and revoked look alike
+      ├── ModelError (model)            502, 503 or 504: the provider gave no usable answer
+      ├── PermanentError (retrieval)    an index or an embedder refused for good; a job is not retried
+      ├── MethodNotAllowed              405, with the `Allow` header
+      └── InvalidFields                 400, with the names of the invalid fields
+
+The groups of `ERRORS` are those of `ErrorCode`. Any other exception becomes `internal_error` in `Endpoint`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +30,13 @@ from fencepost.kernel.input_limits import (
 
 
 class ErrorRow(NamedTuple):
-    """An error's HTTP status, its sentence, and the seconds to wait where the error itself knows none."""
+    """The answer to one error code.
+
+    Attributes:
+        status: the HTTP status.
+        sentence: one sentence that a visitor may read.
+        retry_after: seconds to wait, where the error itself carries no time; None where waiting does not help.
+    """
 
     status: HTTPStatus
     sentence: str
@@ -39,6 +55,7 @@ _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 
 ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
     {
+        # Requests that cannot be read or routed.
         ErrorCode.BODY_TOO_LARGE: ErrorRow(_TOO_LARGE, "The request is larger than 2 MiB. Please send less."),
         ErrorCode.INVALID_JSON: ErrorRow(_BAD_REQUEST, "The request body is not valid JSON."),
         ErrorCode.NOT_AN_OBJECT: ErrorRow(_BAD_REQUEST, "The request body must be a JSON object."),
@@ -48,10 +65,11 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.METHOD_NOT_ALLOWED: ErrorRow(HTTPStatus.METHOD_NOT_ALLOWED, "Method not allowed"),
         ErrorCode.NOT_FOUND: ErrorRow(_NOT_FOUND, "There is nothing at this address."),
         ErrorCode.ORIGIN_NOT_ALLOWED: ErrorRow(HTTPStatus.FORBIDDEN, "This site is not allowed to use the chat."),
-        # The gateway's own: its firewall, a signature, an expired token.
+        # Answered by the gateway itself: its firewall, a signature, an expired token.
         ErrorCode.REQUEST_REFUSED: ErrorRow(HTTPStatus.FORBIDDEN, "The request was refused."),
         ErrorCode.QUERY_INVALID: ErrorRow(_BAD_REQUEST, "A parameter of the address is not one that is understood."),
         ErrorCode.CURSOR_INVALID: ErrorRow(_BAD_REQUEST, "The cursor is not one of this list. Please start anew."),
+        # Callers: tokens, organisations, sites.
         ErrorCode.TOKEN_MISSING: ErrorRow(_UNAUTHORIZED, "Please send a token: Authorization: Bearer …"),
         ErrorCode.TOKEN_INVALID: ErrorRow(_UNAUTHORIZED, "The token is not valid."),
         ErrorCode.TOKEN_EXPIRED: ErrorRow(_UNAUTHORIZED, "The token has ended. Please get a new one."),
@@ -61,6 +79,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ),
         ErrorCode.SITE_MISSING: ErrorRow(_BAD_REQUEST, "Please name the site by its key."),
         ErrorCode.SITE_UNKNOWN: ErrorRow(_NOT_FOUND, "There is no site with this key."),
+        # Messages.
         ErrorCode.MESSAGE_MISSING: ErrorRow(_BAD_REQUEST, "Please send a message."),
         ErrorCode.MESSAGE_NOT_A_STRING: ErrorRow(_BAD_REQUEST, "The message must be a text."),
         ErrorCode.MESSAGE_BLANK: ErrorRow(_BAD_REQUEST, "The message is empty. Please write something."),
@@ -70,6 +89,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.INPUT_REFUSED: ErrorRow(
             _BAD_REQUEST, "Sorry, this cannot be answered here. Please ask a question about the product."
         ),
+        # Conversations, facts and summaries.
         ErrorCode.MESSAGE_ID_INVALID: ErrorRow(
             _BAD_REQUEST, "The message's id must be 1 to 64 letters, digits, hyphens or underscores."
         ),
@@ -100,6 +120,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.SUMMARY_ID_INVALID: ErrorRow(_BAD_REQUEST, "Please name the summary that you have read by its id."),
         ErrorCode.SUMMARY_MISSING: ErrorRow(_CONFLICT, "This conversation has no summary yet."),
         ErrorCode.SUMMARY_NOT_APPROVED: ErrorRow(_CONFLICT, "Please read and approve the summary first."),
+        # Files and bundles.
         ErrorCode.ATTACHMENTS_INVALID: ErrorRow(
             _BAD_REQUEST, "Attachments must be a list of at most 5 ids of files that you uploaded."
         ),
@@ -122,6 +143,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.IMPORT_CONFLICT: ErrorRow(
             _CONFLICT, "Something with the same id is there already and is not the same. Nothing was imported."
         ),
+        # Documents and the index.
         ErrorCode.DOCUMENT_INVALID: ErrorRow(_BAD_REQUEST, "The document is described wrongly, or not completely."),
         ErrorCode.DOCUMENT_TYPE_UNSUPPORTED: ErrorRow(
             _BAD_REQUEST, "Only plain text, Markdown, HTML and PDF files can be documents."
@@ -141,6 +163,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.EMBEDDER_UNAVAILABLE: ErrorRow(
             _UNAVAILABLE, "Texts cannot be embedded at the moment. Please try again soon.", 10
         ),
+        # Administration and diagnoses.
         ErrorCode.ADMIN_INPUT_INVALID: ErrorRow(
             _BAD_REQUEST, "The settings are not complete, or one of them is not what it may be."
         ),
@@ -157,6 +180,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.DIAGNOSIS_ENDED: ErrorRow(
             HTTPStatus.GONE, "This diagnosis has ended, or somebody else opened it. Please open one of your own."
         ),
+        # The history of the stateless chat.
         ErrorCode.HISTORY_NOT_A_LIST: ErrorRow(_BAD_REQUEST, "The history must be a list."),
         ErrorCode.HISTORY_TOO_LONG: ErrorRow(
             _BAD_REQUEST, f"The history has more than {MAX_HISTORY_ENTRIES} entries. Please send the latest only."
@@ -176,6 +200,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
         ErrorCode.HISTORY_UNSIGNED: ErrorRow(
             _BAD_REQUEST, "An answer in the history does not bear the signature that came with it."
         ),
+        # Limits and caps.
         ErrorCode.RATE_LIMITED_MINUTE: ErrorRow(_TOO_MANY, "That was a lot in one minute. Please wait a moment.", 60),
         ErrorCode.RATE_LIMITED_DAY: ErrorRow(
             _TOO_MANY, "That was a lot for one day. Please come back tomorrow.", 3_600
@@ -191,6 +216,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
             _INTERNAL, "The day's budget cannot be checked. Please try again later."
         ),
         ErrorCode.THROTTLED: ErrorRow(_TOO_MANY, "There are too many requests at once. Please try again.", 1),
+        # Answering: documents, the prompt, the provider, and internal failures.
         ErrorCode.DOCUMENTS_UNAVAILABLE: ErrorRow(
             _UNAVAILABLE, "The documentation cannot be read. Please try again in a moment.", 30
         ),
@@ -221,7 +247,7 @@ ERRORS: Mapping[ErrorCode, ErrorRow] = MappingProxyType(
 
 
 class MethodNotAllowed(FencepostError):
-    """A method that this address does not take; `allow` names those that it does (RFC 9110, section 15.5.6)."""
+    """The path does not support the method. `allow` lists those that it supports (RFC 9110, section 15.5.6)."""
 
     def __init__(self, *methods: str) -> None:
         super().__init__(ErrorCode.METHOD_NOT_ALLOWED)
@@ -229,22 +255,25 @@ class MethodNotAllowed(FencepostError):
 
 
 class InvalidFields(FencepostError):
-    """A body of settings that is not what it may be; `fields` names the places, in the words of our own models."""
+    """Invalid settings. `fields` lists the paths of the invalid fields, as our models name them."""
 
     def __init__(self, code: ErrorCode, fields: Iterable[str]) -> None:
         super().__init__(code)
         self.fields = tuple(fields)
 
 
-_NAMES_THE_WAIT = frozenset({ErrorCode.DAILY_CALLS_EXHAUSTED, ErrorCode.DAILY_SPEND_EXHAUSTED})
+_WAIT_IN_BODY = frozenset({ErrorCode.DAILY_CALLS_EXHAUSTED, ErrorCode.DAILY_SPEND_EXHAUSTED})
 
 
 def error_response(error: FencepostError, request_id: str) -> Response:
-    """Answer an error: its row's sentence, its code, the request's id, and when to come back where that is known."""
+    """Return the answer to an error: its row's sentence, its code, the request's id, and the headers that it needs.
+
+    `Retry-After` and the body's `retryAfter` are seconds.
+    """
     row = ERRORS[error.code]
     wait = error.retry_after or row.retry_after
     body: dict[str, object] = {"error": row.sentence, "code": error.code, "requestId": request_id}
-    if error.code in _NAMES_THE_WAIT:
+    if error.code in _WAIT_IN_BODY:
         body["retryAfter"] = wait
     if isinstance(error, InvalidFields):
         body["fields"] = error.fields

@@ -1,7 +1,7 @@
-"""HTTP as a REST API's proxy integration speaks it: events come in, answers go out.
+"""Requests and responses in the format of API Gateway's proxy integration (REST API, payload format 1.0).
 
-The gateway routes: a function is invoked for its own resource and no other. What is left for us is small, and imports
-next to nothing, where a router of our own would add a tenth of a second to each cold start.
+The gateway matches resources, and a function is invoked for its own resources only. This module imports next to
+nothing, where a web framework would add a tenth of a second to each cold start.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ STANDING_HEADERS: Headers = MappingProxyType(
         "X-Content-Type-Options": "nosniff",
     }
 )
-"""On every answer: it is data for one visitor, never a page. HSTS is ignored by browsers where the scheme is http."""
+"""Headers of every response: data for one visitor, never a page. Browsers ignore HSTS over http."""
 
 _GREEDY = "{proxy+}"
 
 
 class ProxyResponse(TypedDict):
-    """What the proxy integration expects of a function."""
+    """The result that the proxy integration expects of a function."""
 
     statusCode: int
     headers: dict[str, str]
@@ -43,17 +43,17 @@ class ProxyResponse(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, undecoded.
+    """One request; its body is not decoded yet.
 
     Attributes:
-        resource: the gateway's path template, e.g. `/api/ai-chat`, free of stage and base path.
-        headers: by their names in lower case.
-        text: the body as the gateway passed it: text, or Base64 where `is_base64` says so.
+        resource: the gateway's path template, e.g. `/api/ai-chat`, without stage and base path.
+        headers: values by lower-case names.
+        text: the body as the gateway passed it: text, or Base64 where `is_base64` is set.
         source_ip: the TCP peer as the gateway saw it.
-        host: the API's own domain name, where the gateway tells it.
+        host: the API's domain name; None where the gateway names none.
         id: the gateway's id of the request.
-        path: the path of this very request, still percent-encoded, free of stage and base path.
-        query: its parameters, decoded; the last one where a name comes twice.
+        path: the requested path, percent-encoded, without stage and base path.
+        query: the query parameters, decoded; of a repeated name the last value.
     """
 
     method: str
@@ -69,25 +69,25 @@ class Request:
 
     @property
     def origin(self) -> str | None:
-        """The `Origin` header as it came; None where no page made the request."""
+        """The `Origin` header as received; None for non-browser clients."""
         return self.headers.get("origin")
 
     def body(self) -> bytes:
         """Decode the body.
 
         Raises:
-            ValueError: it is not what the gateway says it is.
+            ValueError: it is not valid Base64.
         """
         return base64.b64decode(self.text, validate=True) if self.is_base64 else self.text.encode()
 
 
 def is_json(request: Request) -> bool:
-    """Compare the media type (RFC 9110, section 8.3.1). JSON defines no parameters: they change nothing (RFC 8259)."""
+    """Return whether the media type is JSON (RFC 9110, 8.3.1). Parameters are ignored: JSON has none (RFC 8259)."""
     return request.headers.get("content-type", "").partition(";")[0].strip(" \t").lower() == "application/json"
 
 
 def parse_event(event: Mapping[str, Any]) -> Request:
-    """Read a proxy event (payload format 1.0). What is absent becomes empty: the rules decide what is needed."""
+    """Parse a proxy event. Absent values become empty: later checks decide which are required."""
     context = event.get("requestContext") or {}
     return Request(
         method=event.get("httpMethod") or "",
@@ -104,9 +104,9 @@ def parse_event(event: Mapping[str, Any]) -> Request:
 
 
 def _path(event: Mapping[str, Any]) -> str:
-    """Return the event's path, without the base path that a domain may put before it.
+    """Return the event's path, without the base path that a custom domain may prepend.
 
-    `pathParameters` are free of that too, but whether they are decoded is nowhere promised.
+    `pathParameters` have no base path either, but AWS does not document whether they are decoded.
     """
     literal, greedy, _ = (event.get("resource") or "").partition(_GREEDY)
     return literal + (event.get("path") or "").partition(literal)[2] if greedy else literal
@@ -114,7 +114,7 @@ def _path(event: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer, and how the request ended."""
+    """One response, and the outcome that is reported."""
 
     outcome: ResponseOutcome
     status: int = HTTPStatus.OK
@@ -123,17 +123,17 @@ class Response:
 
 
 def json_response(outcome: ResponseOutcome, status: int, content: object, headers: Headers | None = None) -> Response:
-    """Answer with JSON in pure ASCII, which no gateway, proxy or log on the way can misread."""
+    """Return a JSON response in pure ASCII, which no gateway, proxy or log can misread."""
     typed = {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
     return Response(outcome, status, typed, json.dumps(content))
 
 
 def proxy_response(request: Request, response: Response, extra: Headers) -> ProxyResponse:
-    """Build the integration's answer, with the headers that every answer bears."""
+    """Return the integration's result: the response with the standing headers, the request's id and `extra`."""
     return {
         "statusCode": int(response.status),
         "headers": {**STANDING_HEADERS, "X-Request-Id": request.id, **response.headers, **extra},
-        # An answer to HEAD has no body (RFC 9110, section 9.3.2).
+        # A response to HEAD has no body (RFC 9110, section 9.3.2).
         "body": "" if request.method == "HEAD" else response.body,
         "isBase64Encoded": False,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pynamodb.attributes import UnicodeAttribute
 
-from fencepost.documents.rows import corpus
+from fencepost.documents.rows import documents_partition
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.rows import DirectoryRow
 from fencepost.kernel.aws.rows import Key, Row
@@ -38,4 +38,4 @@ def round_row() -> Key:
 
 def reconcile_row(scope: Scope) -> Key:
     """Return the key of an organisation's `ReconcileRow`."""
-    return ReconcileRow.key(corpus(scope), "reconcile")
+    return ReconcileRow.key(documents_partition(scope), "reconcile")

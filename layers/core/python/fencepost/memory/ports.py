@@ -1,4 +1,4 @@
-"""Rows of messages' parts in the index, and the messages that hits lead to."""
+"""Stores of facts, summaries, titles and message chunks, and the reader of message hits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fencepost.queue.domain import Job
 
 
 class MessageChunkStore(Protocol):
-    """What the index holds of a conversation's messages.
+    """Store of the rows of message chunks.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
     """
@@ -25,26 +25,28 @@ class MessageChunkStore(Protocol):
     def parts(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
     ) -> tuple[MessageChunkRow, ...]:
-        """Return the rows of parts of messages from `first` to `last`, both included, in their order."""
+        """Return the chunk rows of the messages from `first` to `last`, both included, in their order."""
         ...
 
-    def put_parts(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
-        """Write rows, all or some in their order; False where the conversation is gone, or another one by now.
+    def put_chunks(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
+        """Write rows, all of them or the first ones.
 
-        Refused as well are rows of messages that retention has hidden meanwhile: what is removed stays removed.
+        Returns:
+            False if the conversation was erased or replaced by another one of its id, or if retention has hidden one
+            of the messages: rows that were removed must not come back.
         """
         ...
 
-    def drop_parts(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
+    def drop_chunks(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
         """Remove rows."""
         ...
 
 
 class RememberedConversations(Protocol):
-    """Which conversations of an organisation have parts in the index: ids alone, for whoever compares both."""
+    """Lists the conversations of an organisation that have chunks in the index: ids only."""
 
     def conversations(self, scope: Scope, *, after: str | None, limit: int) -> Page[tuple[str, str]]:
-        """List owner and conversation, in a stable order.
+        """Return pairs of owner and conversation id, in a stable order.
 
         Raises:
             FencepostError: `conversations_unavailable`.
@@ -53,32 +55,32 @@ class RememberedConversations(Protocol):
 
 
 type MessageChunkPlace = tuple[str, int, int]
-"""Where a part stands: its conversation, the message's number, and which part of it."""
+"""Id of a conversation, number of a message in it, and number of a chunk in the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitRows:
-    """The rows that hits lead to, without those gone.
+    """The rows behind message hits. Rows that do not exist are left out.
 
     Attributes:
         conversations: by id.
-        messages: by conversation and number. One that has moved to S3 is not among them; that its conversation says so
-            is enough to read it there.
-        apart: those of `messages` whose content is too big for a row: it is empty here, and stands in S3.
-        parts: without their vectors.
+        messages: by conversation id and number. Archived messages are not among them: they are read from S3, by the
+            conversation's `archived_through`.
+        apart: keys of those `messages` whose content is in S3, being too big for a row. Their content is empty here.
+        chunks: chunk rows, without their vectors.
     """
 
     conversations: Mapping[str, Conversation]
     messages: Mapping[tuple[str, int], Message]
     apart: frozenset[tuple[str, int]]
-    parts: Mapping[MessageChunkPlace, MessageChunkRow]
+    chunks: Mapping[MessageChunkPlace, MessageChunkRow]
 
 
 class MessageHits(Protocol):
-    """Messages that hits lead to."""
+    """Reads the rows behind message hits."""
 
     def hydrate(self, scope: Scope, wanted: Sequence[MessageChunkPlace]) -> HitRows:
-        """Return, in one step, what there is of parts, of their messages and of their conversations.
+        """Return the rows of chunks, of their messages and of their conversations, in one store operation.
 
         Raises:
             FencepostError: `conversations_unavailable`.
@@ -87,10 +89,12 @@ class MessageHits(Protocol):
 
 
 class MemoryStore(Protocol):
-    """Facts, summaries and titles. Jobs that write name what they were made for: what is erased stays so.
+    """Store of facts, summaries and titles.
+
+    Jobs pass themselves or their time of creation, so that they cannot restore content erased since then.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer, or when other
-    writers came in between too often.
+    writers have changed the same rows too often.
     """
 
     def facts(self, scope: Scope, *states: FactState) -> tuple[Fact, ...]:
@@ -98,36 +102,38 @@ class MemoryStore(Protocol):
         ...
 
     def write_facts(self, scope: Scope, facts: Sequence[Fact], *, made_at: datetime | None = None) -> bool:
-        """Store facts under their ids, all or none; a fact that changes its state moves.
+        """Store facts under their ids, all or none. A fact whose state has changed is moved.
 
         Args:
+            scope: the owner's.
             facts: at most `fencepost.memory.domain.facts.MAX_WRITTEN`.
-            made_at: when the job that writes was made, where one does.
+            made_at: when the writing job was made; None outside jobs.
 
         Returns:
-            False where the owner was erased after `made_at`.
+            False if the owner was erased after `made_at`.
         """
         ...
 
     def change_facts(
         self, scope: Scope, change: Callable[[Sequence[Fact]], Sequence[Fact]], *, job: Job | None = None
     ) -> bool:
-        """Store what `change` makes of the facts that are pinned or proposed, as `write_facts` does.
+        """Apply a change to the pinned and proposed facts, and store the result as `write_facts` does.
 
-        It is asked again whenever another writer came in between, so what it decides holds for what is stored. What it
-        raises is raised, and nothing is stored.
+        `change` is called again whenever another writer has changed facts in the meantime, so its decision is based on
+        the facts as they are stored. What it raises is raised, and nothing is stored.
 
         Args:
-            change: from the facts as they are to those that are new or different.
-            job: the one that writes, where one does.
+            scope: the owner's.
+            change: takes the current facts and returns those that are new or different.
+            job: the writing job; None outside jobs.
 
         Returns:
-            False where the owner, or the job's conversation, was erased after the job was made.
+            False if the owner or the job's conversation was erased after the job was made.
         """
         ...
 
     def delete_fact(self, scope: Scope, fact_id: str) -> bool:
-        """Remove a fact, whatever its state; False where there is none."""
+        """Remove a fact in any state; False if there is none."""
         ...
 
     def summary(self, scope: Scope, conversation_id: str) -> Summary | None:
@@ -135,20 +141,24 @@ class MemoryStore(Protocol):
         ...
 
     def write_summary(self, scope: Scope, conversation_id: str, incarnation: str, summary: Summary) -> bool:
-        """Store a summary in place of the one before; False where the conversation is another one by now, or gone."""
+        """Replace the summary; False if the conversation was erased, or replaced by another one of its id."""
         ...
 
     def drop_summary(self, scope: Scope, conversation_id: str, remaining: Summary | None = None) -> None:
-        """Remove the summary, so that the next job makes it anew.
+        """Remove the summary, so that the next job makes a new one.
 
         Args:
             scope: the owner's.
-            conversation_id: whose summary it is.
-            remaining: the part of it, under the same id, that takes its place in the same write. Where another summary
-                is there by now, or the conversation is gone, nothing is done.
+            conversation_id: id of the conversation.
+            remaining: the part of the summary, under the same id, that replaces it in the same write. Nothing is done
+                if the stored summary has another id by now, or the conversation was erased.
         """
         ...
 
     def name_conversation(self, scope: Scope, conversation_id: str, incarnation: str, title: str) -> bool:
-        """Set the title of a conversation that has none; False where it has one, is another one by now, or gone."""
+        """Set the title of a conversation without one.
+
+        Returns:
+            False if it has a title, was erased, or was replaced by another one of its id.
+        """
         ...

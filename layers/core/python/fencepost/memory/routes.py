@@ -1,14 +1,14 @@
-"""`/v1/facts…`: what is to be kept in mind, as its owner writes it, and what a job proposes."""
+"""`/v1/facts…`: list and replace a caller's pinned facts, approve proposed ones, and delete facts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from fencepost.http.body import read_body, read_query
-from fencepost.http.proxy import Response, json_response
-from fencepost.http.routing import Call, Route
+from fencepost.http.proxy import Response
+from fencepost.http.routing import Call, Route, RouteGroup, ok
+from fencepost.http.schemas import done
 from fencepost.identity.domain.scope import Action, Caller, Scope
 from fencepost.identity.domain.sites import FactState
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -24,61 +24,97 @@ from fencepost.memory.schemas import (
     shown_fact,
 )
 from fencepost.memory.service.facts import FactService
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
+
+_WRITE_ERRORS = (
+    ErrorCode.FACTS_INVALID,
+    ErrorCode.FACTS_TOO_LARGE,
+    ErrorCode.INPUT_REFUSED,
+    ErrorCode.SITE_UNKNOWN,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class FactRoutes:
-    """Each route authorises, then reads what was sent, then acts, and answers with the facts as they then are."""
+class FactRoutes(RouteGroup):
+    """Each handler authorises, reads the request, acts, and answers with the facts as they now are."""
 
     service: FactService
 
-    def routes(self) -> tuple[Route, ...]:
-        """Return the routes."""
-        return (
-            Route("GET", "/v1/facts", self._listed),
-            Route("PUT", "/v1/facts", self._rewrite),
-            Route("POST", "/v1/facts/{id}/approve", self._approve),
-            Route("DELETE", "/v1/facts/{id}", self._delete, leaving=True),
-        )
-
-    def _listed(self, call: Call) -> Response:
+    def _list(self, call: Call) -> Response:
         scope = call.scope(Action.READ)
         query = read_query(call.request, FactsQuery)
-        return self._answer(scope, call.require_caller(), query.site, superseded=query.state == "all")
+        return self._facts(scope, call.require_caller(), query.site, superseded=query.state == "all")
 
-    def _rewrite(self, call: Call) -> Response:
+    def _replace(self, call: Call) -> Response:
         scope = call.scope(Action.WRITE)
         body = read_body(call.request, FactsRequest, ErrorCode.FACTS_INVALID)
-        self.service.rewrite(scope, call.require_caller(), _wanted(body.facts))
-        return self._answer(scope, call.require_caller())
+        self.service.rewrite(scope, call.require_caller(), _screened(body.facts))
+        return self._facts(scope, call.require_caller())
 
     def _approve(self, call: Call) -> Response:
         scope, fact_id = call.scope(Action.WRITE), call.params["id"]
-        # The body may be left out: it only says what the fact takes the place of.
-        sent = call.request.text
-        body = read_body(call.request, ApproveFactRequest, ErrorCode.FACTS_INVALID) if sent else ApproveFactRequest()
+        # The body may be left out: it only names the fact that this one replaces.
+        body = (
+            read_body(call.request, ApproveFactRequest, ErrorCode.FACTS_INVALID)
+            if call.request.text
+            else ApproveFactRequest()
+        )
         self.service.approve(scope, call.require_caller(), fact_id, body.replaces)
-        return self._answer(scope, call.require_caller())
+        return self._facts(scope, call.require_caller())
 
     def _delete(self, call: Call) -> Response:
         scope = call.scope(Action.ERASE)
         self.service.delete(scope, call.params["id"])
-        return self._answer(scope, call.require_caller())
+        return self._facts(scope, call.require_caller())
 
-    def _answer(self, scope: Scope, caller: Caller, site: str | None = None, *, superseded: bool = False) -> Response:
+    def _facts(self, scope: Scope, caller: Caller, site: str | None = None, *, superseded: bool = False) -> Response:
         facts = self.service.listed(scope, caller, site, superseded=superseded)
-        # The texts are what the next PUT may hold: the site's are not the owner's to write.
+        # `facts` is what the next PUT may send: facts that the site pins are not the owner's to write.
         pinned = [fact.text for fact in facts if fact.state is FactState.PINNED and fact.pinned_by != "site"]
         items: list[FactItem] = list(map(fact_body, facts))
-        return json_response("done", HTTPStatus.OK, FactsBody(facts=pinned, items=items).wire())
+        return done(FactsBody(facts=pinned, items=items))
+
+    table = (
+        Route(
+            "GET",
+            "/v1/facts",
+            _list,
+            "listFacts",
+            "List what is kept in mind, what the site pins first.",
+            ok(FactsBody),
+            query=FactsQuery,
+            errors=(ErrorCode.SITE_UNKNOWN,),
+        ),
+        Route(
+            "PUT",
+            "/v1/facts",
+            _replace,
+            "writeFacts",
+            "Say what is to be kept in mind from now on.",
+            ok(FactsBody),
+            FactsRequest,
+            errors=_WRITE_ERRORS,
+        ),
+        Route(
+            "POST",
+            "/v1/facts/{id}/approve",
+            _approve,
+            "approveFact",
+            "Have a proposed fact kept in mind.",
+            ok(FactsBody),
+            ApproveFactRequest,
+            errors=_WRITE_ERRORS,
+            optional_body=True,
+        ),
+        Route("DELETE", "/v1/facts/{id}", _delete, "deleteFact", "Remove a fact.", ok(FactsBody), leaving=True),
+    )
 
 
-def _wanted(sent: Sequence[str | WrittenFact]) -> list[WantedFact]:
-    """Return what is to be pinned, screened before hidden characters go: they tell much.
+def _screened(sent: Sequence[str | WrittenFact]) -> list[WantedFact]:
+    """Return the facts to pin. Texts are screened before hidden characters are removed, which are evidence themselves.
 
     Raises:
-        FencepostError: `input_refused`, as for a message: each prompt will hold it.
+        FencepostError: `input_refused`, as for a message: each prompt will contain the fact.
     """
     written = [fact if isinstance(fact, WrittenFact) else WrittenFact(text=fact) for fact in sent]
     if any(screen(fact.text) for fact in written):

@@ -1,97 +1,154 @@
-"""Rows of messages' parts as items, and back."""
+"""Rows of facts, summaries and message chunks in the conversations' table."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from pynamodb.attributes import BinaryAttribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
 
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import FactState
 from fencepost.identity.rows import conversation, owner
-from fencepost.kernel.aws.keys import Key, key
-from fencepost.kernel.aws.legacy.client import Item, number
-from fencepost.kernel.aws.legacy.reading import get_row
-from fencepost.kernel.aws.legacy.rows import attribute, from_item, to_item
+from fencepost.kernel.aws.rows import Item, Key, Row, from_item, number, to_item
+from fencepost.kernel.aws.table import Table
+from fencepost.kernel.aws.transactions import Write
 from fencepost.kernel.ids import quoted
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.retrieval.rows import pack, unpack
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
-
-
-_VECTOR: Final = "vector"
-
-
-def part_item(scope: Scope, conversation_id: str, row: MessageChunkRow) -> dict[str, AttributeValueTypeDef]:
-    """Return a part's item. Its vector is packed as a chunk's is, in a quarter of the room."""
-    fields = {name: content for name, content in to_item(replace(row, vector=())).items() if name != _VECTOR}
-    return {
-        **fields,
-        **part_row(scope, conversation_id, row.seq, row.number),
-        _VECTOR: {"B": pack(row.vector)},
-    }
-
-
-def read_place(item: Item) -> MessageChunkRow:
-    """Return the part that an item holds, without its vector."""
-    return from_item(MessageChunkRow, {name: content for name, content in item.items() if name != _VECTOR})
-
-
-def read_part(item: Item) -> MessageChunkRow:
-    """Return the part that an item holds."""
-    return replace(read_place(item), vector=unpack(item[_VECTOR]["B"]))
-
-
-def changes(client: DynamoDBClient, table: str, scope: Scope) -> int:
-    """Return the count as it is. Facts are read after it.
-
-    Raises:
-        FencepostError: `conversations_unavailable`.
-    """
-    return number(get_row(client, table, facts_row(scope)) or {}, "changes")
-
-
-def one_more(table: str, scope: Scope, before: int) -> TransactWriteItemTypeDef:
-    """Return the write that counts one up, on condition that nobody else has since."""
-    values = {":next": attribute(before + 1), **({":before": attribute(before)} if before else {})}
-    return {
-        "Update": {
-            "TableName": table,
-            "Key": facts_row(scope),
-            "UpdateExpression": "SET changes = :next",
-            "ConditionExpression": "changes = :before" if before else "attribute_not_exists(pk)",
-            "ExpressionAttributeValues": values,
-        }
-    }
-
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 SUMMARY = "summary"
-FACTS = "work#facts"
-PARTS = "vec#"
+"""Sort key of a conversation's rolling summary."""
+
+
+class FactRow(Row):
+    """A fact: all fields of `Fact`. Written by `DynamoDbMemoryStore`; no TTL.
+
+    A fact that changes its state moves to another sort key in one transaction.
+    """
+
+    pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>
+    sk = UnicodeAttribute(range_key=True)  # fact#<state>#<id>
+
+
+class FactChangesRow(Row):
+    """How often an owner's facts have changed. Written in each transaction that changes facts; no TTL."""
+
+    pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>
+    sk = UnicodeAttribute(range_key=True)  # work#facts
+    changes = NumberAttribute()
+
+
+class SummaryRow(Row):
+    """A conversation's rolling summary: all fields of `Summary`. No TTL.
+
+    Written by `DynamoDbMemoryStore`, and by `DynamoDbCarryStore`, which approves a summary and copies it into a new
+    conversation.
+    """
+
+    pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>#conv#<id>
+    sk = UnicodeAttribute(range_key=True)  # summary
+    id = UnicodeAttribute()
+    approved = BooleanAttribute()
+
+
+class MessageChunkItem(Row):
+    """A message chunk in the vector index: all fields of `MessageChunkRow`. Written by `DynamoDbMessageChunks`; no TTL.
+
+    The vector is packed in half precision, which takes a quarter of the space of a list of numbers.
+    """
+
+    pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>#conv#<id>
+    sk = UnicodeAttribute(range_key=True)  # vec#<seq, 12 digits>#<number, 6 digits>
+    vector = BinaryAttribute(legacy_encoding=False)
+
+
+class RememberedRow(Row):
+    """A row `work#remember` as the global index `remembered` lists it. Written by `DynamoDbJobStore` alone."""
+
+    pk = UnicodeAttribute(hash_key=True)  # org#<org>#own#<owner>#conv#<id>
+    sk = UnicodeAttribute(range_key=True)  # work#remember
+    remembered = UnicodeAttribute()  # org#<org>#, the partition of the index
 
 
 def fact_row(scope: Scope, state: FactState, fact_id: str) -> Key:
     """Return the key of a fact."""
-    return key(owner(scope), f"fact#{state}#{quoted(fact_id)}")
+    return FactRow.key(owner(scope), f"{fact_prefix(state)}{quoted(fact_id)}")
+
+
+def fact_prefix(state: FactState) -> str:
+    """Return the prefix of the sort keys of facts in a state."""
+    return f"fact#{state}#"
+
+
+def facts_row(scope: Scope) -> Key:
+    """Return the key of the counter of an owner's fact changes."""
+    return FactChangesRow.key(owner(scope), "work#facts")
 
 
 def summary_row(scope: Scope, conversation_id: str) -> Key:
     """Return the key of a conversation's rolling summary."""
-    return key(conversation(scope, conversation_id), SUMMARY)
+    return SummaryRow.key(conversation(scope, conversation_id), SUMMARY)
 
 
-def facts_row(scope: Scope) -> Key:
-    """Return the key of the count of an owner's changes of facts."""
-    return key(owner(scope), FACTS)
+def chunk_row(scope: Scope, conversation_id: str, seq: int, number: int) -> Key:
+    """Return the key of a message chunk.
+
+    Args:
+        scope: the owner's.
+        conversation_id: id of the conversation.
+        seq: number of the message in the conversation.
+        number: number of the chunk in the message, from 0.
+    """
+    return MessageChunkItem.key(conversation(scope, conversation_id), f"{chunk_prefix(seq)}{number:06d}")
 
 
-def part_row(scope: Scope, conversation_id: str, seq: int, number: int) -> Key:
-    """Return the key of a message's part in the index."""
-    return key(conversation(scope, conversation_id), f"{part_sort(seq)}{number:06d}")
+def chunk_prefix(seq: int) -> str:
+    """Return the prefix of the sort keys of a message's chunks."""
+    return f"vec#{seq:012d}#"
 
 
-def part_sort(seq: int) -> str:
-    """Return what the sort keys of a message's parts begin with."""
-    return f"{PARTS}{seq:012d}#"
+def chunk_range(first: int, last: int | None) -> tuple[str, str]:
+    """Return the bounds, both included, of the sort keys of the chunks of messages from `first` to `last`.
+
+    None stands for the last message of the conversation.
+    """
+    through = "vec#" if last is None else chunk_prefix(last)
+    # `$` follows `#`.
+    return chunk_prefix(first), f"{through.removesuffix('#')}$"
+
+
+def chunk_item(scope: Scope, conversation_id: str, row: MessageChunkRow) -> dict[str, AttributeValueTypeDef]:
+    """Return the item of a message chunk."""
+    fields = to_item(replace(row, vector=())) | chunk_row(scope, conversation_id, row.seq, row.number)
+    return fields | {MessageChunkItem.vector.attr_name: {"B": pack(row.vector)}}
+
+
+def read_chunk_without_vector(item: Item) -> MessageChunkRow:
+    """Return the message chunk that an item holds, without its vector."""
+    vector = MessageChunkItem.vector.attr_name
+    return from_item(MessageChunkRow, {name: content for name, content in item.items() if name != vector})
+
+
+def read_chunk(item: Item) -> MessageChunkRow:
+    """Return the message chunk that an item holds."""
+    packed = item[MessageChunkItem.vector.attr_name]["B"]
+    return replace(read_chunk_without_vector(item), vector=unpack(packed))
+
+
+def read_changes(table: Table, scope: Scope) -> int:
+    """Return how often an owner's facts have changed. Read it before the facts that a change is decided from.
+
+    Raises:
+        FencepostError: `conversations_unavailable`.
+    """
+    return number(table.get(facts_row(scope)) or {}, FactChangesRow.changes.attr_name)
+
+
+def count_change(table: Table, scope: Scope, before: int) -> Write:
+    """Return the write that increments the counter of fact changes if it still is `before`."""
+    unchanged = FactChangesRow.changes == before if before else FactChangesRow.pk.does_not_exist()
+    return table.update_write(facts_row(scope), FactChangesRow.changes.set(before + 1), condition=unchanged)

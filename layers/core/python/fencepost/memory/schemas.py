@@ -19,11 +19,12 @@ MAX_ID_CHARACTERS = 128
 
 
 def shown_fact(text: str) -> str:
-    """Return a fact as it is stored and shown to the model: normalised, on one line."""
+    """Return a fact's text as it is stored and as the model reads it: normalised, on one line."""
     return " ".join(normalise(text).split())
 
 
 def _readable(text: str) -> str:
+    """Refuse a text that is blank or too long once normalised; keep it as written, for the screening."""
     shown = shown_fact(text)
     if is_blank(shown) or len(shown) > MAX_CHARACTERS:
         raise PydanticCustomError("fact", "nothing to be seen, or too long once normalised")
@@ -84,5 +85,5 @@ class FactsBody(Sent):
 
 
 def fact_body(fact: Fact) -> FactItem:
-    """Return a fact as a client sees it."""
+    """Return the body of a fact."""
     return FactItem.model_validate(fact)

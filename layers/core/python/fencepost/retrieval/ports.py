@@ -1,4 +1,7 @@
-"""The index, the embedder and the rows of documents. Every method that touches data takes a `Scope` first."""
+"""Ports of retrieval: embedders, vector indexes, the cache of embeddings, and hydration of hits.
+
+Each method that touches data takes a `Scope` first.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,29 @@ from fencepost.retrieval.domain.search import EmbeddingModel, Hit, IndexEntry, I
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of length one. Raises `EmbedderUnavailable` when it does not answer in time."""
+    """Turns texts into vectors of length one. Its methods raise `EmbedderUnavailable` without an answer in time."""
 
     @property
     def model(self) -> EmbeddingModel:
-        """What makes the vectors."""
+        """The model that makes the vectors."""
         ...
 
     def passages(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Embed what is to be found, in order."""
+        """Return the vectors of texts to be indexed, in order."""
         ...
 
     def query(self, text: str) -> Vector:
-        """Embed what is looked for."""
+        """Return the vector of a query."""
         ...
 
     def count(self, text: str) -> int:
-        """Return the tokens of a text, or an upper bound where the model does not tell."""
+        """Return the number of tokens of a text, or an upper bound where the model does not count them."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """An entry as the index lists it, for whoever compares it with the rows."""
+    """An entry as the index lists it, to be compared with the rows."""
 
     stored_id: str
     chunk: str
@@ -46,72 +49,75 @@ class Stored:
 
 
 class VectorIndex(Protocol):
-    """Finds chunks by words and by meaning. All methods raise `IndexUnavailable` with a reason when it does not answer.
+    """Finds chunks by words and by vectors. Its methods raise `IndexUnavailable` when the index does not answer.
 
-    What was written may be found only after a while, and what was deleted may be found for a while.
+    Writes and deletions become visible to searches after a delay (`visible`).
     """
 
     def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> tuple[str, ...]:
-        """Write entries of the scope's organisation, and return what the index calls each, in order.
+        """Write entries of the scope's organisation, and return their stored ids, in order.
 
-        Writing a chunk twice makes two entries where the index chooses the ids: delete the older by its stored id.
+        Where the index chooses the ids, writing a chunk twice makes two entries: delete the older by its stored id.
         """
         ...
 
     def delete(self, scope: Scope, stored_ids: Sequence[str]) -> int:
-        """Remove entries, and return how many of them there were.
+        """Remove entries, and return how many existed.
 
-        Those that are not there, or not the organisation's, are left alone and not counted, though they be listed or
-        found for a while; one that is named twice counts once. Where an answer is lost, so is its count.
+        Entries that are absent or of another organisation are ignored and not counted; one that is named twice counts
+        once. Removed entries may still be found and listed for a while. A lost answer is counted as zero.
         """
         ...
 
     def visible(self, scope: Scope, stored_ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the ids that a search can find by now."""
+        """Return those of the ids that searches find already."""
         ...
 
     def lexical(self, scope: Scope, search: Search, text: str) -> tuple[Hit, ...]:
-        """Find by words: BM25 on text and context, inside the scope; the best first."""
+        """Return the hits of a search by words (BM25 on text and context) inside the scope, the best first."""
         ...
 
     def nearest(
         self, scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"] = "text"
     ) -> tuple[Hit, ...]:
-        """Find by meaning: cosine with vectors of the same model, filtered inside the search; the best first."""
+        """Return the hits of a search by vector (cosine, same model), filtered inside the search, the best first."""
         ...
 
     def listed(self, scope: Scope, after: str | None, limit: int, parent: str = "", owner: str = "") -> Page[Stored]:
-        """List all entries of the scope's organisation, in a stable order; of one parent or owner, where it is named.
+        """Return a page of the entries of the scope's organisation, in a stable order.
 
-        Documents have no owner: with one named, none of them is listed.
+        Args:
+            after: the stored id after which the page starts; None for the first page.
+            limit: most entries.
+            parent: lists the entries of this document or conversation only.
+            owner: lists the entries of this owner only. Documents have no owner, so none of them are listed.
         """
         ...
 
     def health(self) -> IndexHealth:
-        """Tell how it is. Never raises."""
+        """Return the state of the index. Does not raise."""
         ...
 
 
 class EmbeddingCache(Protocol):
-    """Vectors of texts that were embedded before, for each organisation apart. A failure is an empty answer."""
+    """Vectors of texts that were embedded before, separate for each organisation. Failures are empty answers."""
 
     def known(self, scope: Scope, model: str, digests: Sequence[str]) -> Mapping[str, Vector]:
-        """Return what is known, by the texts' SHA-256 hex digests."""
+        """Return the cached vectors, by the texts' SHA-256 hex digests."""
         ...
 
     def remember(self, scope: Scope, model: str, vectors: Mapping[str, Vector]) -> None:
-        """Keep vectors for a while."""
+        """Cache vectors, by the texts' SHA-256 hex digests."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Hydrated:
-    """What became of hits.
+    """Hits joined with their rows. A hit that may not be read, or was not read yet, is in neither attribute.
 
     Attributes:
-        passages: those that are there, are current and may be read.
-        dead: hits whose rows are gone for good: their entries are to be removed. One that may not be read, or is not
-            read yet, is in neither.
+        passages: passages of rows that exist, are current and may be read.
+        dead: hits whose rows are deleted: their entries should be removed.
     """
 
     passages: Mapping[FusionKey, Passage] = field(default_factory=dict)
@@ -119,12 +125,12 @@ class Hydrated:
 
 
 class Hydrator(Protocol):
-    """Reads the rows of one kind of entries. Its methods raise `FencepostError` where a store does not answer."""
+    """Reads the rows of one kind of entries. Its methods raise `FencepostError` when a store does not answer."""
 
     def hydrate(self, scope: Scope, grants: frozenset[str], hits: Sequence[Hit]) -> Hydrated:
-        """Return what the hits lead to, in one step of the store."""
+        """Return the passages of hits, in one step of the store."""
         ...
 
     def finish(self, scope: Scope, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Add to chosen passages what only those that are shown need, in one step of the store at most."""
+        """Complete the chosen passages with content that only they need, in at most one step of the store."""
         ...

@@ -1,7 +1,14 @@
-"""A cheap filter for texts that plainly try to turn the assistant against its owner.
+"""A cheap filter that refuses texts which plainly try to turn the assistant against its owner.
 
-    domain/        views of a text, decoding, the table of patterns by language
+**Screening is no security boundary.** It saves the cost of answering obvious attempts; a determined attacker gets past
+it. Permissions are enforced where actions happen (`authorize_tool`, scopes), never by how a text looks.
 
-It reads comparison forms of a text; what is stored, sent and shown is never taken from them.
-Tests: `tests/unit/screening`.
+    domain/screen.py         `screen(text)`: the category that a text attempts, or None
+    domain/rules.py          the rules, read from domain/patterns/*.toml (one file for each language)
+    domain/views.py          the readings of a text that are searched: folded, decoded, reversed
+    domain/lexicon.py        which of the rules' literals occur in a text
+
+A new pattern is a `[[rules]]` table in the file of its language; its `hit` and `miss` are tested.
+Screening reads comparison forms only: they are never stored, shown or sent to the model.
+Tests: `tests/unit/screening`; recall, false positives and cost: `benchmarks/screening.py`.
 """

@@ -1,9 +1,9 @@
-"""The `/v1` API: the order of checks that all its routes share. The first that fails answers."""
+"""The `/v1` API: the checks that all its routes share, in order. The first that fails is the answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -19,20 +19,20 @@ from fencepost.limits.domain.requests import client_address
 from fencepost.limits.service.address_guard import AddressGuard
 from fencepost.observability.service import Trace
 
-_WORD = re.compile(r"[!-~]{1,255}")
-"""What an id may be made of: subjects of OpenID tokens are visible ASCII of this length at most, ours are shorter."""
+_ID = re.compile(r"[!-~]{1,255}")
+"""Any id. Subjects of OpenID tokens have up to 255 visible ASCII characters; our own ids are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """A route of `fencepost.http.endpoint` that finds the route which answers, and lets in who may ask it.
+    """The `/v1` route of an `Endpoint`: matches the request, limits and authenticates it, and calls the handler.
 
     Attributes:
-        edge_secret: reads what CloudFront sends to prove itself.
+        guard: counts requests that may call the model.
+        other_guard: counts all other requests.
+        edge_secret: returns the secret by which CloudFront proves its identity; None where there is none.
         decide: authorises an action, and reports the decision.
-        guard: counts what may call the model.
-        other_guard: counts everything else.
-        refused: reports that a caller was turned away before there was an action to decide on.
+        refused: reports a caller who was refused before any action was decided on.
     """
 
     router: Router
@@ -46,7 +46,7 @@ class Api:
     refused: Callable[[DenialReason, Caller | None], None] = lambda *_: None
 
     def __call__(self, request: Request, trace: Trace) -> Response:
-        """Answer a request, or raise what is wrong with it.
+        """Answer a request.
 
         Raises:
             FencepostError: the first check that fails.
@@ -55,20 +55,19 @@ class Api:
         if route is None:
             return Response("preflight", HTTPStatus.NO_CONTENT)
         trace.route = f"{route.method} {route.path}"
-        self._require_welcome(request)
-        caller = self._admit(request, trace, route)
-        _require_words(params)
-        return route.handle(Call(request, trace, params, caller, self.decide))
-
-    def _require_welcome(self, request: Request) -> None:
-        """Refuse, uncounted, what only a foreign page sends: it must not use up a visitor's quota."""
+        # Not counted: any foreign page can send these, and must not use up a visitor's quota.
         if not self.origins.allows(request):
             raise FencepostError(ErrorCode.ORIGIN_NOT_ALLOWED)
         if request.text and not is_json(request):
             raise FencepostError(ErrorCode.UNSUPPORTED_MEDIA_TYPE)
+        caller = self._admit(request, trace, route)
+        # Text that cannot be an id is answered like an id that does not exist.
+        if not all(map(_ID.fullmatch, params.values())):
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        return route.handle(Call(request, trace, params, caller, self.decide))
 
     def _admit(self, request: Request, trace: Trace, route: Route) -> Caller | None:
-        """Count the request, whatever else is wrong with it, and find out who asks: both in one step of the store."""
+        """Count the request, even an invalid one, and authenticate it: concurrently, so both take one store latency."""
         if route.public:
             self._count(request, trace, route)
             return None
@@ -94,9 +93,3 @@ class Api:
         with trace.stage("guard"):
             guard.admit(lambda: client_address(request.source_ip, request.headers, self.edge_secret))
         trace.counted = True
-
-
-def _require_words(params: Mapping[str, str]) -> None:
-    """Say of what cannot be an id what is said of one that is absent."""
-    if not all(map(_WORD.fullmatch, params.values())):
-        raise FencepostError(ErrorCode.NOT_FOUND)

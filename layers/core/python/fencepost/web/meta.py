@@ -1,4 +1,4 @@
-"""`GET /health` and `GET /openapi.json`: no store, no secret, no event."""
+"""The meta function: `GET /health` and `GET /openapi.json`. It uses no store, reads no secret and emits no event."""
 
 from __future__ import annotations
 
@@ -9,34 +9,26 @@ from typing import Any
 
 import fencepost
 from fencepost.http.errors import error_response
-from fencepost.http.proxy import ProxyResponse, Request, Response, json_response, parse_event, proxy_response
+from fencepost.http.proxy import ProxyResponse, Response, json_response, parse_event, proxy_response
 from fencepost.kernel.errors import ErrorCode, FencepostError
 
 
 def handler(event: Mapping[str, Any], _context: object) -> ProxyResponse:
     """Answer one proxy event."""
     request = parse_event(event)
-    return proxy_response(request, _respond(request), {})
-
-
-def _respond(request: Request) -> Response:
     match request.resource:
         case "/health":
-            return _health()
+            response = json_response("answered", HTTPStatus.OK, {"status": "ok", "version": fencepost.__version__})
         case "/openapi.json":
-            return _openapi()
+            response = _openapi()
         case _:
-            return error_response(FencepostError(ErrorCode.NOT_FOUND), request.id)
-
-
-def _health() -> Response:
-    """Say that functions run, and which version: a check that runs every few seconds must cost nothing."""
-    return json_response("answered", HTTPStatus.OK, {"status": "ok", "version": fencepost.__version__})
+            response = error_response(FencepostError(ErrorCode.NOT_FOUND), request.id)
+    return proxy_response(request, response, {})
 
 
 @cache
 def _openapi() -> Response:
-    # Here, and not above: building the models of all routes takes long, and health needs none of them.
+    # Imported here: the models of all routes take long to build, and frequent health checks need none of them.
     from fencepost.web.openapi import openapi_document
 
     return json_response("answered", HTTPStatus.OK, openapi_document())

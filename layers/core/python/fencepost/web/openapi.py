@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, generated from the table of routes, their models and the table of errors."""
+"""The OpenAPI 3.1 document, generated from the table of routes, its models, and the table of errors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 import fencepost
 from fencepost.http.body import Query
 from fencepost.http.errors import ERRORS
-from fencepost.http.operations import Operation
+from fencepost.http.routing import Route
 from fencepost.http.schemas import ErrorBody, Health
 from fencepost.kernel.errors import ErrorCode
 from fencepost.turns.schemas.turns import IDEMPOTENCY_KEY
-from fencepost.web.catalogue import OPERATIONS
+from fencepost.web.routes import ROUTES
 
 type Json = dict[str, Any]
 type Codes = tuple[ErrorCode, ...]
 
 _SCHEMAS = "#/components/schemas/{model}"
 _WORD: Json = {"type": "string", "pattern": "^[!-~]{1,255}$"}
-"""What may stand in a path's place. Whatever else stands there is not found."""
+"""Schema of path parameters. Any other value is answered with `not_found`."""
 _ORGANISATION: Json = {
     "name": "X-Org-Id",
     "in": "header",
@@ -48,6 +48,10 @@ _CHALLENGE: Json = {
 def openapi_document() -> Json:
     """Return the document as JSON values."""
     schemas = models_json_schema(_models(), ref_template=_SCHEMAS)[1]["$defs"]
+    failures = sorted(
+        {row for route in ROUTES for row in _by_status(route.possible_errors)},
+        key=lambda row: (row[0], len(row[1]), row[1]),
+    )
     meanings = "\n".join(f"- `{code}` ({row.status}): {row.sentence}" for code, row in ERRORS.items())
     return {
         "openapi": "3.1.0",
@@ -59,7 +63,7 @@ def openapi_document() -> Json:
         },
         "paths": _paths(),
         "components": {
-            "responses": {_name(status, codes): _failure(codes) for status, codes in _failures()},
+            "responses": {_name(status, codes): _failure(codes) for status, codes in failures},
             "schemas": {**schemas, "ErrorCode": {**schemas["ErrorCode"], "description": meanings}},
             "securitySchemes": {
                 "token": {
@@ -74,47 +78,49 @@ def openapi_document() -> Json:
 
 
 def _models() -> list[tuple[type[BaseModel], JsonSchemaMode]]:
-    sent: set[type[BaseModel]] = {operation.sends for operation in OPERATIONS if operation.sends}
-    answered: set[type[BaseModel]] = {model for operation in OPERATIONS for model in operation.models}
-    answered |= {ErrorBody, Health}
-    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in sent]
-    models += [(model, "serialization") for model in answered]
+    requests: set[type[BaseModel]] = {route.request for route in ROUTES if route.request}
+    responses: set[type[BaseModel]] = {model for route in ROUTES for model in route.responses.values() if model}
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in requests]
+    responses |= {ErrorBody, Health}
+    models += [(model, "serialization") for model in responses]
     return sorted(models, key=lambda row: row[0].__name__)
 
 
 def _paths() -> Json:
     paths: Json = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
-    paths["/health"] = {"get": _read("health", "What is up, and which version.", _reference(Health))}
-    paths["/openapi.json"] = {"get": _read("openapi", "This document.", {"type": "object"})}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    paths["/health"] = {"get": _meta_operation("health", "What is up, and which version.", _reference(Health))}
+    paths["/openapi.json"] = {"get": _meta_operation("openapi", "This document.", {"type": "object"})}
     return paths
 
 
-def _operation(operation: Operation) -> Json:
+def _operation(route: Route[...]) -> Json:
     described: Json = {
-        "operationId": operation.name,
-        "summary": operation.summary,
-        "parameters": _parameters(operation),
+        "operationId": route.operation_id,
+        "summary": route.summary,
+        "parameters": _parameters(route),
         "responses": {
-            **_answers(operation),
-            **{str(status): _shared(_name(status, codes)) for status, codes in _refusals(operation.errors)},
+            **{
+                str(int(status)): _response(route.summary, None if model is None else _reference(model))
+                for status, model in route.responses.items()
+            },
+            **{str(status): _shared(_name(status, codes)) for status, codes in _by_status(route.possible_errors)},
         },
     }
-    if operation.sends:
-        required = not operation.optional
-        described["requestBody"] = {"required": required, "content": _json(_reference(operation.sends))}
-    if not operation.public:
+    if route.request:
+        described["requestBody"] = {"required": not route.optional_body, "content": _json(_reference(route.request))}
+    if not route.public:
         described["security"] = [{"token": []}]
     return described
 
 
-def _parameters(operation: Operation) -> list[Json]:
-    places = re.findall(r"\{(\w+)\}", operation.path)
-    found: list[Json] = [{"name": name, "in": "path", "required": True, "schema": _WORD} for name in places]
-    found += _query(operation.query) if operation.query else []
-    found += [_KEY] if operation.keyed else []
-    return found if operation.public else [*found, _ORGANISATION]
+def _parameters(route: Route[...]) -> list[Json]:
+    names = re.findall(r"\{(\w+)\}", route.path)
+    parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": _WORD} for name in names]
+    parameters += _query(route.query) if route.query else []
+    parameters += [_KEY] if route.idempotent else []
+    return parameters if route.public else [*parameters, _ORGANISATION]
 
 
 def _query(query: type[Query]) -> list[Json]:
@@ -123,30 +129,19 @@ def _query(query: type[Query]) -> list[Json]:
 
 
 def _present(schema: Json) -> Json:
-    """Return the schema of a parameter that is there: null is what an absent one is read as."""
+    """Return the schema of a parameter that is present, without the null of an absent one."""
     present = [part for part in schema.get("anyOf", []) if part != {"type": "null"}]
     kept = {name: value for name, value in schema.items() if name not in {"anyOf", "title"} and value is not None}
     return {**kept, **present[0]} if present else kept
 
 
-def _answers(operation: Operation) -> Json:
-    return {
-        str(int(status)): _response(operation.summary, None if model is None else _reference(model))
-        for status, model in operation.answers.items()
-    }
+def _meta_operation(operation_id: str, summary: str, schema: Json) -> Json:
+    """Describe a route of the meta function, which takes no parameters and returns no errors."""
+    return {"operationId": operation_id, "summary": summary, "responses": {"200": _response(summary, schema)}}
 
 
-def _read(operation: str, summary: str, schema: Json) -> Json:
-    return {"operationId": operation, "summary": summary, "responses": {"200": _response(summary, schema)}}
-
-
-def _failures() -> list[tuple[int, Codes]]:
-    """Return, for each status, the sets of codes that some operation may answer it with."""
-    rows = {row for operation in OPERATIONS for row in _refusals(operation.errors)}
-    return sorted(rows, key=lambda row: (row[0], len(row[1]), row[1]))
-
-
-def _refusals(errors: Collection[ErrorCode]) -> list[tuple[int, Codes]]:
+def _by_status(errors: Collection[ErrorCode]) -> list[tuple[int, Codes]]:
+    """Return the codes by status: statuses ascending, codes in the order of `ERRORS`."""
     statuses = sorted({ERRORS[code].status for code in errors})
     return [
         (int(status), tuple(code for code in ERRORS if code in errors and ERRORS[code].status == status))
@@ -155,12 +150,12 @@ def _refusals(errors: Collection[ErrorCode]) -> list[tuple[int, Codes]]:
 
 
 def _name(status: int, codes: Codes) -> str:
-    """Return a name that is the same wherever the same codes share a status."""
+    """Return the name of the shared response for these codes, e.g. `NotFound1a2b3c4d`."""
     return f"{HTTPStatus(status).name.title().replace('_', '')}{crc32(' '.join(codes).encode()):08x}"
 
 
 def _failure(codes: Codes) -> Json:
-    """Describe the codes that share a status. What they mean stands with all codes, once."""
+    """Describe the codes that share a status. The schema of `ErrorCode` lists what each code means."""
     schema = {"allOf": [_reference(ErrorBody)], "properties": {"code": {"enum": [code.value for code in codes]}}}
     waits = [bool(ERRORS[code].retry_after) for code in codes]
     headers = {"Retry-After": {**_RETRY_AFTER, "required": all(waits)}} if any(waits) else {}

@@ -1,1 +1,1 @@
-"""HTTP routes."""
+"""HTTP routes of conversations, messages and attachments."""

@@ -1,4 +1,7 @@
-"""Keys of messages, pointers, attachments and tombstones in the conversations' table."""
+"""Rows of conversations and messages as the domain's values and back, and the keys of all rows of this package.
+
+`fencepost.conversations.rows.models` declares the rows.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,20 @@ from fencepost.blobs.domain import BIG_BYTES, big_content
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import expiry
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessagePointer, MessageStatus
+from fencepost.conversations.rows.models import (
+    BlockRow,
+    ErasedRow,
+    FileRow,
+    ImportRow,
+    MessageRow,
+    PointerRow,
+    RatingRow,
+    TombstoneRow,
+)
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.rows import conversation, owner
-from fencepost.kernel.aws.keys import Key, key
-from fencepost.kernel.aws.legacy.client import Item
-from fencepost.kernel.aws.legacy.reading import EXPIRES_AT
-from fencepost.kernel.aws.legacy.rows import attribute, from_item, nested, plain, to_item
+from fencepost.kernel.aws.rows import Item, Key, attribute, from_item, nested, number, plain, to_item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import quoted
 from fencepost.model.domain import Role
@@ -31,67 +41,67 @@ ERASED = "erased"
 
 
 def pointer_row(scope: Scope, message_id: str) -> Key:
-    """Return the key of a question's pointer."""
-    return key(owner(scope), f"msg#{quoted(message_id)}")
+    """Return the key of a question's `PointerRow`."""
+    return PointerRow.key(owner(scope), f"msg#{quoted(message_id)}")
 
 
 def message_row(scope: Scope, conversation_id: str, seq: int) -> Key:
-    """Return the key of a message."""
-    return key(conversation(scope, conversation_id), message_sort(seq))
+    """Return the key of a `MessageRow`."""
+    return MessageRow.key(conversation(scope, conversation_id), message_sort(seq))
 
 
 def message_sort(seq: int) -> str:
-    """Return a message's sort key."""
+    """Return the sort key of a `MessageRow`."""
     return f"m#{seq:012d}"
 
 
 def erased_row(scope: Scope) -> Key:
-    """Return the key of the row that says when everything of the owner was last erased."""
-    return key(owner(scope), ERASED)
+    """Return the key of an owner's `ErasedRow`."""
+    return ErasedRow.key(owner(scope), ERASED)
 
 
 def gone_row(scope: Scope, conversation_id: str) -> Key:
-    """Return the key of a conversation's tombstone."""
-    return key(owner(scope), f"gone#{quoted(conversation_id)}")
+    """Return the key of a conversation's `TombstoneRow`."""
+    return TombstoneRow.key(owner(scope), f"gone#{quoted(conversation_id)}")
 
 
 def file_row(scope: Scope, attachment_id: str) -> Key:
-    """Return the key of an attachment."""
-    return key(owner(scope), f"file#{quoted(attachment_id)}")
+    """Return the key of an attachment's `FileRow`."""
+    return FileRow.key(owner(scope), f"file#{quoted(attachment_id)}")
 
 
 def import_row(scope: Scope, conversation_id: str) -> Key:
-    """Return the key of the mark that an import is writing a conversation."""
-    return key(owner(scope), f"import#{quoted(conversation_id)}")
+    """Return the key of a conversation's `ImportRow`."""
+    return ImportRow.key(owner(scope), f"import#{quoted(conversation_id)}")
 
 
 def block_row(scope: Scope, conversation_id: str, first_seq: int) -> Key:
-    """Return the key of a block of archived messages."""
-    return key(conversation(scope, conversation_id), block_sort(first_seq))
+    """Return the key of a `BlockRow`."""
+    return BlockRow.key(conversation(scope, conversation_id), block_sort(first_seq))
 
 
 def block_sort(first_seq: int) -> str:
-    """Return a block's sort key."""
+    """Return the sort key of a `BlockRow`."""
     return f"block#{first_seq:012d}"
 
 
 def rating_row(scope: Scope, conversation_id: str, seq: int) -> Key:
-    """Return the key of an archived answer's rating."""
-    return key(conversation(scope, conversation_id), rating_sort(seq))
+    """Return the key of an archived answer's `RatingRow`."""
+    return RatingRow.key(conversation(scope, conversation_id), rating_sort(seq))
 
 
 def rating_sort(seq: int) -> str:
-    """Return the sort key of an archived answer's rating."""
+    """Return the sort key of a `RatingRow`."""
     return f"rating#{seq:012d}"
 
 
 NEXT_SEQ = 0
-"""An open turn's `seq` in the store while its question is not a row."""
+"""`seq` of an open turn, and of a pointer, while the question is not a row. The domain sees `next_seq` instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerEntry:
-    """What a pointer says of one answer. One that was imported may have no context."""
+    """One answer in a `PointerRow`. An imported answer may have no context."""
 
     seq: int
     context: AnswerContext | None = None
@@ -112,7 +122,7 @@ def read_conversation(item: Item) -> Conversation:
 
 
 def open_question(item: Item) -> Message | None:
-    """Return the question that stands in a conversation's row and nowhere else, as a pending message."""
+    """Return the question of a conversation's open turn as a pending message; None where it is a row already."""
     turn = read_conversation(item).open_turn
     if turn is None or "open_content" not in item:
         return None
@@ -135,44 +145,38 @@ def pointer_item(
     return to_item(pointer) | {"answers": entries} | pointer_row(scope, pointer.message_id)
 
 
-def key_field(key: str) -> str:
-    """Return the name of the pointer's attribute that says which revision was made for a key."""
-    return f"key#{key}"
-
-
 def read_made_for(item: Item, key: str) -> int | None:
-    """Return the revision that was made for a key."""
-    revision = item.get(key_field(key))
-    return int(plain(revision)) if revision else None
+    """Return the revision that was made for a client's key, by the key's fingerprint; None where none was."""
+    return number(item, PointerRow.made_for.name(key)) or None
 
 
 def read_answers(item: Item) -> dict[int, AnswerEntry]:
-    """Return a pointer's answers by their revisions, in their order."""
+    """Return a pointer's answers by their revisions, lowest first."""
     entries = {int(revision): entry["M"] for revision, entry in item["answers"]["M"].items()}
     return {revision: from_item(AnswerEntry, entries[revision]) for revision in sorted(entries)}
 
 
 CONTENT_REF: Final = "content_ref"
-"""The name of the object that holds a message's content."""
+"""The attribute that names the object with a message's content."""
 _TEXT: Final = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRows:
-    """Turns messages into items and back."""
+    """Maps messages to items and back. Contents above `BIG_BYTES` are kept in S3."""
 
     blobs: BlobStore
 
     def item(
         self, scope: Scope, conversation_id: str, message: Message, keep_days: int = 0
     ) -> dict[str, AttributeValueTypeDef]:
-        """Return a message's item with its key. A big content is in S3 by then, so no row points to nothing.
+        """Return a message's item with its key. A big content is stored in S3 first, so no row names a missing object.
 
         Args:
-            scope: whose.
-            conversation_id: where it stands.
-            message: whole.
-            keep_days: days from when it was written until its row may go; 0 keeps it.
+            scope: the conversation's.
+            conversation_id: of the message's conversation.
+            message: the message with its whole content.
+            keep_days: days from the message's creation after which the row expires; 0 keeps the row.
 
         Raises:
             FencepostError: `conversations_unavailable`; the content could not be stored.
@@ -187,7 +191,7 @@ class MessageRows:
         return item | expiring(keep_days, message.created_at)
 
     def message(self, scope: Scope, item: Item) -> Message:
-        """Return the message that an item holds.
+        """Return the message that an item holds, with a big content from S3.
 
         Raises:
             FencepostError: `conversations_unavailable`; its content cannot be read.
@@ -201,6 +205,11 @@ class MessageRows:
 
 
 def expiring(days: int, written_at: datetime) -> dict[str, AttributeValueTypeDef]:
-    """Return the attribute that lets a row go so many days after it was written; none where it is kept."""
+    """Return the TTL attribute of a row that expires so many days after it was written; nothing for 0 days."""
     at = expiry(days, written_at)
-    return {EXPIRES_AT: attribute(math.ceil(at.timestamp()))} if at else {}
+    return {"expires_at": attribute(math.ceil(at.timestamp()))} if at else {}
+
+
+def is_past(item: Item, now: datetime) -> bool:
+    """Tell whether a row has expired. DynamoDB removes expired rows within days; until then no read shows them."""
+    return "expires_at" in item and number(item, "expires_at") <= now.timestamp()

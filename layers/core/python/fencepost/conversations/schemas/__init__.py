@@ -1,1 +1,1 @@
-"""Request and response models."""
+"""Request and response models of conversations, messages and attachments."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from fencepost.blobs.ports import UploadForm
@@ -17,15 +17,10 @@ from fencepost.conversations.domain.attachments import (
     AttachmentState,
 )
 from fencepost.http.body import Body
-from fencepost.http.schemas import Sent, UploadBody, upload_body
+from fencepost.http.schemas import Sent, UploadBody, Whole, upload_body
 from fencepost.kernel.errors import ErrorCode
 from fencepost.kernel.text import normalise
 from fencepost.queue.domain import JobRecord
-
-
-def _whole(value: object) -> object:
-    """The reader of JSON makes floating-point numbers of all numbers."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _shown(name: str) -> str:
@@ -42,7 +37,7 @@ class AttachmentRequest(Body):
         description=f"For people to read; at most {MAX_NAME_CHARACTERS} characters.", pattern=r"\S"
     )
     content_type: str = Field(alias="contentType", max_length=100, description=f"One of {', '.join(CONTENT_TYPES)}.")
-    size: Annotated[int, BeforeValidator(_whole), Field(ge=1)] = Field(
+    size: Annotated[Whole, Field(ge=1)] = Field(
         description=f"Bytes, at most {MAX_FILE_BYTES:,}; the upload may not be larger."
     )
 
@@ -70,7 +65,7 @@ def attachment_body(
     form: UploadForm | None = None,
     expires_at: datetime | None = None,
 ) -> AttachmentBody:
-    """Return a file as the API's JSON."""
+    """Return the body of an attachment, with what this request adds: its job, or the upload form and when that ends."""
     return AttachmentBody(
         id=attachment.id,
         name=attachment.name,

@@ -11,9 +11,8 @@ from pydantic_core import PydanticCustomError
 from fencepost.conversations.domain.messages import AnswerContext, Conversation, Message, MessageStatus, Rating
 from fencepost.http.body import Body, Query
 from fencepost.http.schemas import DEFAULT_PAGE, Cursor, Limit, Sent
-from fencepost.kernel.money import Usage
 from fencepost.kernel.text import normalise
-from fencepost.model.domain import LayerName, Role, Source
+from fencepost.model.domain import LayerName, Role
 
 MAX_TITLE_CHARACTERS = 200
 
@@ -156,7 +155,7 @@ class FeedbackBody(Sent):
 
 
 def conversation_body(conversation: Conversation) -> ConversationBody:
-    """Return a conversation as a client sees it. A question that waits for its answer counts as a message."""
+    """Return the body of a conversation. A question that waits for its answer counts as a message."""
     waiting = conversation.open_turn is not None and conversation.open_turn.seq >= conversation.next_seq
     return ConversationBody(
         id=conversation.id,
@@ -170,7 +169,7 @@ def conversation_body(conversation: Conversation) -> ConversationBody:
 
 
 def message_body(message: Message) -> MessageBody:
-    """Return a message as a client sees it."""
+    """Return the body of a message. Only answers have sources."""
     return MessageBody(
         id=message.id,
         seq=message.seq,
@@ -179,8 +178,8 @@ def message_body(message: Message) -> MessageBody:
         created_at=message.created_at,
         status=message.status,
         reply_to=message.reply_to,
-        sources=_links(message.sources) if message.role is Role.ASSISTANT else None,
-        usage=_usage(message.usage),
+        sources=list(map(SourceBody.model_validate, message.sources)) if message.role is Role.ASSISTANT else None,
+        usage=None if message.usage is None else UsageBody.model_validate(message.usage),
         rating=message.rating,
         degraded=message.degraded or None,
         attachments=list(message.attachments) or None,
@@ -188,13 +187,5 @@ def message_body(message: Message) -> MessageBody:
 
 
 def context_body(context: AnswerContext) -> ContextBody:
-    """Return the audit view as a client sees it."""
+    """Return the body of an answer's prompt context."""
     return ContextBody.model_validate(context)
-
-
-def _links(sources: tuple[Source, ...]) -> list[SourceBody]:
-    return [SourceBody(id=one.id, title=one.title, url=one.url, span=one.span) for one in sources]
-
-
-def _usage(usage: Usage | None) -> UsageBody | None:
-    return None if usage is None else UsageBody.model_validate(usage)

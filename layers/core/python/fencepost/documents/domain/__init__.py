@@ -1,1 +1,1 @@
-"""Rules without I/O."""
+"""Rules of documents, chunking, sections and sitemaps. No I/O."""

@@ -1,4 +1,4 @@
-"""Documents of an organisation: who may read each, and what becomes of them on their way into the index."""
+"""Documents and chunks: their fields, states and limits, and how a new version treats existing chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fencepost.identity.domain.scope import Acl
 
 
 class DocumentKind(StrEnum):
-    """What is written in it."""
+    """The format of a document's content."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -33,10 +33,11 @@ class DocumentOrigin(StrEnum):
 
 
 class DocumentState(StrEnum):
-    """`QUEUED` until a worker reads it, `INDEXING` until its newest version is whole, then `READY`.
+    """The state of a document.
 
-    `FAILED` says why; a version that was whole before is still the one that is found. `AWAITED` is an upload that has
-    not come. A `REMOVED` one is found by nobody and on its way out.
+    `AWAITED` until an announced upload arrives, `QUEUED` until a worker reads it, `INDEXING` until its newest version
+    is complete, then `READY`. `FAILED` documents have an `error`; searches still find their last complete version.
+    `REMOVED` documents are not found any more, and a job deletes them.
     """
 
     AWAITED = "awaited"
@@ -52,19 +53,19 @@ class Document:
     """One document of an organisation.
 
     Attributes:
-        site: id of the site that it belongs to; empty for all of them.
-        version: of what is found now; 0 before the first is whole.
-        next_version: of what is being written; equal to `version` while nothing is.
+        site: id of the site that it belongs to; empty for all sites.
+        version: the version that searches use; 0 before the first is complete.
+        next_version: the version that is being built; equal to `version` if none is.
         content_hash: SHA-256 hex digest of the canonical text of `version`.
-        url: where a reader finds it; empty for none.
-        source: the address that it is fetched from; empty for text and uploads.
-        parent: id of the sitemap that named it; empty for none.
-        refresh_hours: how often `source` is asked again; 0 for never.
-        etag, modified: the validators of the last fetch.
-        chunks: of `version`.
-        error: code of why the last reading failed, or has to be tried again.
+        url: address shown to readers; empty for none.
+        source: address that it is fetched from; empty for inline texts and uploads.
+        parent: id of the sitemap that lists it; empty for none.
+        refresh_hours: interval of fetching `source` again; 0 for never.
+        etag, modified: validators of the last fetch.
+        chunks: number of chunks of `version`.
+        error: code of the error of the last reading, whether it failed for good or is to be retried.
         model: name of the embedding model of its vectors.
-        entry: what its entries in the index were made under (`fencepost.documents.domain.entries.fingerprint`).
+        entry: fingerprint of its index entries (`fencepost.documents.domain.entries.fingerprint`).
     """
 
     id: str
@@ -97,15 +98,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A chunk of a text, as the chunker cuts it. The spans of all pieces tile the text.
+    """A chunk of a text, as the chunker makes it. The spans of all chunks tile the text.
 
     Attributes:
-        id: of its breadcrumb, its lead, its text and how often all three came before in the document. Edits elsewhere
-            leave it; one in the sentences before it that `lead` repeats gives it another.
-        start, end: its own span in the canonical text, in code points, end exclusive.
-        breadcrumb: the headings above it, outermost first.
-        text: the span's own text.
-        lead: the sentences before it that it repeats, for whoever embeds or reads it alone; none of its span.
+        id: hash of the breadcrumb, lead and text, and of how often the same three occurred before in the document.
+            Edits elsewhere do not change it; edits to the preceding sentences that `lead` repeats do.
+        start, end: span in the canonical text, in code points, end exclusive.
+        breadcrumb: the headings above the chunk, outermost first.
+        text: the text of the span.
+        lead: the preceding sentences, repeated as context for embedding and reading; not part of the span.
     """
 
     id: str
@@ -118,17 +119,17 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRow:
-    """A chunk as the table holds it: the truth that every hit is hydrated from.
+    """A chunk as stored: the source of truth that every hit is hydrated from.
 
     Attributes:
-        since: the document's version that it came with.
-        until: the version that it was gone with; None while it is part of the newest.
-        stored_id: what the index calls it; empty until it is there.
-        stale_id: what the index calls an older entry of it, which is to be removed once the newer one is found.
-        entry: what the entry was made under, as of `Document`.
-        url: of the page that it stands on, where its document is many pages; else empty, and the document's holds.
-        vector: its embedding, so that an index can be made anew without paying for it again.
-        model: that made the vector.
+        since: the first version of the document that has the chunk.
+        until: the first version that no longer has it; None if the newest has it.
+        stored_id: id of its index entry; empty until the entry is written.
+        stale_id: id of an older entry, to be removed once searches find the newer one.
+        entry: fingerprint of the entry, as in `Document`.
+        url: address of the chunk's page if the document consists of many; else empty, and the document's applies.
+        vector: its embedding, kept so that an index can be rebuilt without embedding again.
+        model: name of the model that made the vector.
     """
 
     id: str
@@ -147,39 +148,39 @@ class ChunkRow:
 
     @property
     def entry_ids(self) -> tuple[str, ...]:
-        """What the index calls its entries: none, one, or an older one as well."""
+        """Ids of its index entries: none, one, or two while an older one awaits removal."""
         return tuple(filter(None, (self.stored_id, self.stale_id)))
 
     def is_part_of(self, version: int) -> bool:
-        """Tell whether it belongs to a version of its document."""
+        """Tell whether the chunk is part of a version of its document."""
         return self.since <= version and (self.until is None or version < self.until)
 
 
 MAX_DOCUMENT_BYTES: Final = 20_000_000
-"""Of a document as it is uploaded or fetched."""
+"""Maximum size of an uploaded or fetched document."""
 MAX_TEXT_CHARACTERS: Final = 10_000_000
-"""Unicode code points of a canonical text: the chunker holds all of it at once."""
+"""Maximum length of a canonical text in code points: the chunker holds all of it in memory."""
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_USERS: Final = 100
-"""Listed in an ACL. Each is a grant that stands in every entry of the document."""
+"""Maximum number of users in an ACL. Each becomes a grant in every index entry of the document."""
 MAX_REFRESH_HOURS: Final = 24 * 365
 UPLOAD_DAYS: Final = 1
-"""How long an announced upload is waited for."""
+"""Days until an announced upload that has not arrived is deleted."""
 
 STUCK_AFTER: Final = timedelta(minutes=15)
-"""When work on a document that has not come to its end is queued again: its message may have been lost."""
+"""How long work may go without a change before it is queued again: its message may have been lost."""
 
 _UNDER_WAY = frozenset({DocumentState.QUEUED, DocumentState.INDEXING, DocumentState.REMOVED})
 _AT_REST = frozenset({DocumentState.READY, DocumentState.FAILED})
 
 
 def is_at_rest(document: Document) -> bool:
-    """Tell whether no work on a document is under way: what it is then, its rows and entries say exactly."""
+    """Tell whether no work on a document is under way, so that its rows and entries must match exactly."""
     return document.state in _AT_REST
 
 
 def due_at(document: Document) -> datetime | None:
-    """Return when work on a document is to be queued, if nothing happens before; None for never."""
+    """Return when the schedule is to queue work on a document if it does not change before; None for never."""
     if document.state in _UNDER_WAY:
         return document.updated_at + STUCK_AFTER
     if is_at_rest(document) and document.source and document.refresh_hours:
@@ -188,7 +189,7 @@ def due_at(document: Document) -> datetime | None:
 
 
 def origin_at(address: str) -> DocumentOrigin:
-    """Return what stands at an address, as its path tells."""
+    """Return the origin that an address's path implies."""
     path = urlsplit(address).path
     if path.endswith("llms-full.txt"):
         return DocumentOrigin.LLMS_FULL
@@ -196,40 +197,42 @@ def origin_at(address: str) -> DocumentOrigin:
 
 
 class ChunkAction(Enum):
-    """What a row is to a version that is being built. Whoever reads the version before sees none of it."""
+    """What a version build does with an existing chunk row. Readers of the current version do not notice."""
 
     KEPT = auto()
+    """Part of the next version."""
     RETURNED = auto()
-    """It was to vanish with this version, when its text was another: it stays after all."""
+    """Marked as vanishing by an earlier attempt with another text, but part of the next version after all."""
     VANISHES = auto()
+    """Part of the current version but not of the next."""
     VANISHING = auto()
-    """As `VANISHES`, and marked so already."""
-    STRAY = auto()
-    """It was written for this version when its text was another, and belongs to none."""
+    """As `VANISHES`, and already marked."""
+    ORPHAN = auto()
+    """Written by an earlier attempt with another text; part of no version."""
     LEFT_OVER = auto()
-    """It vanished with an earlier version, and is still there."""
+    """Not part of the current version any more, but not removed yet."""
 
 
-def chunk_action(row: ChunkRow, document: Document, pieces: Mapping[str, Chunk]) -> ChunkAction:
-    """Return what becomes of a row in a document's next version, which is made of these pieces."""
-    if row.until is not None and row.until <= document.version:
+def chunk_action(row: ChunkRow, document: Document, chunks: Mapping[str, Chunk]) -> ChunkAction:
+    """Return the action for a row in the build of a document's next version, which consists of `chunks` by id."""
+    if is_left_over(row, document):
         return ChunkAction.LEFT_OVER
-    if row.id in pieces:
+    if row.id in chunks:
         return ChunkAction.KEPT if row.until is None else ChunkAction.RETURNED
     if row.since > document.version:
-        return ChunkAction.STRAY
+        return ChunkAction.ORPHAN
     return ChunkAction.VANISHES if row.until is None else ChunkAction.VANISHING
 
 
 def is_left_over(row: ChunkRow, document: Document) -> bool:
-    """Tell whether a row is part of no version that anybody reads or builds."""
+    """Tell whether a row vanished with the current version or before: it is part of no version in use."""
     return row.until is not None and row.until <= document.version
 
 
 SETTLES: Final = timedelta(minutes=2)
-"""How long what changed is left alone: an index may show only after a minute what was written, or removed."""
+"""How long after a change the index is not checked: it may show writes and deletions only after a minute."""
 
 
-def is_settled(what: Document | Conversation, now: datetime) -> bool:
-    """Tell whether the index has had the time to show the last change."""
-    return what.updated_at + SETTLES <= now
+def is_settled(changed: Document | Conversation, now: datetime) -> bool:
+    """Tell whether the index has had enough time to show the last change."""
+    return changed.updated_at + SETTLES <= now

@@ -1,1 +1,1 @@
-"""Stores on DynamoDB."""
+"""DynamoDB adapter of the document store."""

@@ -1,16 +1,24 @@
-"""Documents, and where the rows of their chunks are."""
+"""Documents and their chunks in DynamoDB. `fencepost.documents.rows` describes the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, cast, override
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import override
 
 from fencepost.documents import rows as keys
 from fencepost.documents.domain.documents import ChunkRow, Document, DocumentState
 from fencepost.documents.ports import ChunkVersionPlace, DocumentStore, DueDocumentStore
 from fencepost.documents.rows import (
-    DIGEST,
+    AGENDA,
+    BY_CREATION,
+    CHUNKS,
+    DOCUMENTS,
+    DUE,
+    HEX_DIGITS,
+    DocumentChunkRow,
+    DocumentLeaseRow,
+    DocumentRow,
     chunk_item,
     digest,
     document_item,
@@ -20,131 +28,113 @@ from fencepost.documents.rows import (
     read_places,
 )
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.legacy.batches import delete_rows, put_rows, read_rows
-from fencepost.kernel.aws.legacy.client import Item, OneTable, Refused, store_errors, update
-from fencepost.kernel.aws.legacy.reading import EXPIRES_AT, get_row, query_pages
-from fencepost.kernel.aws.legacy.rows import attribute, timestamp
-from fencepost.kernel.errors import ErrorCode, FencepostError
+from fencepost.kernel.aws.expressions import all_of, any_of
+from fencepost.kernel.aws.rows import Item, Key, attribute
+from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
+from fencepost.kernel.aws.table import Refused, Table
 from fencepost.kernel.paging import Page
 from fencepost.queue.domain import WorkLease
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef, QueryInputTypeDef
 
+class DynamoDbDocuments(DocumentStore):
+    """Stores documents and chunks in the table of documents.
 
-class DynamoDbDocuments(OneTable, DocumentStore):
-    """Implements `fencepost.documents.ports.DocumentStore` in the corpus' table."""
+    Args:
+        table: its name.
+        client: makes or returns the client, at the first use.
+    """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = Table(table, client)
 
     @override
     def create(self, scope: Scope, document: Document) -> bool:
-        """Creating the same twice succeeds: the first answer may have been lost."""
-        return self._put({**self._written(scope, document), "ConditionExpression": "attribute_not_exists(pk)"})
+        """Creating the same document twice succeeds: the first answer may have been lost."""
+        refused = self._table.put(document_item(scope, document), condition=DocumentRow.pk.does_not_exist())
+        return _is_written(document, refused)
 
     @override
     def get(self, scope: Scope, document_id: str) -> Document | None:
-        item = get_row(self._client(), self._table, keys.document_row(scope, document_id))
+        item = self._table.get(keys.document_row(scope, document_id))
         return read_document(item) if item else None
 
     @override
     def page(self, scope: Scope, *, after: str | None, limit: int) -> Page[Document]:
-        found, last = list[Document](), None
-        for item in self._listed(scope, after, limit):
-            if len(found) == limit:
-                return Page(tuple(found), last)
-            found.append(read_document(item))
-            last = f"{item['created_at']['S']}|{item['id']['S']}"
-        return Page(tuple(found))
+        items = list(
+            self._table.query(
+                DocumentRow.pk == keys.documents_partition(scope),
+                filtered=DocumentRow.state != DocumentState.REMOVED,
+                limit=limit + 1,
+                start=None if after is None else _listing_key(scope, after),
+                descending=True,
+                index=BY_CREATION,
+            )
+        )
+        documents = tuple(map(read_document, items[:limit]))
+        return Page(documents, _listing_position(items[limit - 1]) if len(items) > limit > 0 else None)
 
     @override
     def change(self, scope: Scope, before: Document, after: Document) -> bool:
-        return self._put(
-            {
-                **self._written(scope, after),
-                "ConditionExpression": f"{DIGEST} = :before",
-                "ExpressionAttributeValues": {":before": attribute(digest(before))},
-            }
-        )
+        refused = self._table.put(document_item(scope, after), condition=DocumentRow.digest == digest(before))
+        return _is_written(after, refused)
 
     @override
     def remove(self, scope: Scope, document_id: str) -> None:
-        rows = [keys.document_row(scope, document_id), keys.work_row(scope, document_id)]
-        delete_rows(self._client(), self._table, rows)
+        self._table.batch_write(deletes=[keys.document_row(scope, document_id), keys.work_row(scope, document_id)])
 
     @override
     def begin(self, scope: Scope, document_id: str, lease: WorkLease) -> bool:
-        answer = update(
-            self._client(),
-            {
-                "TableName": self._table,
-                "Key": keys.work_row(scope, document_id),
-                "UpdateExpression": f"SET holder = :holder, #until = :until, {EXPIRES_AT} = :expires",
-                "ConditionExpression": "attribute_not_exists(holder) OR holder = :holder OR #until <= :now",
-                "ExpressionAttributeNames": {"#until": "until"},
-                "ExpressionAttributeValues": {
-                    ":holder": attribute(lease.holder),
-                    ":until": attribute(timestamp(lease.until)),
-                    ":expires": attribute(int(lease.until.timestamp()) + 1),
-                    ":now": attribute(timestamp(lease.now)),
-                },
-            },
-            ErrorCode.CONVERSATIONS_UNAVAILABLE,
+        answer = self._table.update(
+            keys.work_row(scope, document_id),
+            DocumentLeaseRow.holder.set(lease.holder),
+            DocumentLeaseRow.until.set(lease.until),
+            DocumentLeaseRow.expires_at.set(lease.until + timedelta(seconds=1)),
+            condition=any_of(
+                DocumentLeaseRow.holder.does_not_exist(),
+                DocumentLeaseRow.holder == lease.holder,
+                DocumentLeaseRow.until <= lease.now,
+            ),
         )
         return not isinstance(answer, Refused)
 
     @override
     def end(self, scope: Scope, document_id: str, lease: WorkLease) -> None:
-        client = self._client()
-        try:
-            client.delete_item(
-                TableName=self._table,
-                Key=keys.work_row(scope, document_id),
-                ConditionExpression="holder = :holder",
-                ExpressionAttributeValues={":holder": attribute(lease.holder)},
-            )
-        except client.exceptions.ConditionalCheckFailedException:
-            return
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
+        self._table.delete(keys.work_row(scope, document_id), condition=DocumentLeaseRow.holder == lease.holder)
 
     @override
     def chunks(self, scope: Scope, document_id: str, *, after: str | None, limit: int) -> Page[ChunkRow]:
-        request: QueryInputTypeDef = {
-            "TableName": self._table,
-            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :chunks)",
-            "ExpressionAttributeValues": {
-                ":pk": attribute(keys.document(scope, document_id)),
-                ":chunks": attribute(keys.CHUNKS),
-            },
-            "Limit": limit,
-        }
-        if after is not None:
-            request["ExclusiveStartKey"] = keys.chunk_row(scope, document_id, after)
-        page = next(query_pages(self._client(), request))
-        rows = tuple(map(read_chunk, page["Items"]))
-        return Page(rows, rows[-1].id if rows and "LastEvaluatedKey" in page else None)
+        page = self._table.query_page(
+            all_of(
+                DocumentChunkRow.pk == keys.chunks_partition(scope, document_id), DocumentChunkRow.sk.startswith(CHUNKS)
+            ),
+            limit=limit,
+            start=None if after is None else keys.chunk_row(scope, document_id, after),
+        )
+        rows = tuple(map(read_chunk, page.items))
+        return Page(rows, rows[-1].id if rows and page.next_key else None)
 
     @override
     def put_chunks(self, scope: Scope, document_id: str, rows: Sequence[ChunkRow]) -> None:
-        put_rows(self._client(), self._table, (chunk_item(scope, document_id, row) for row in rows))
+        self._table.batch_write(puts=(chunk_item(scope, document_id, row) for row in rows))
 
     @override
     def drop_chunks(self, scope: Scope, document_id: str, chunk_ids: Sequence[str]) -> None:
-        delete_rows(self._client(), self._table, (keys.chunk_row(scope, document_id, one) for one in chunk_ids))
+        self._table.batch_write(deletes=(keys.chunk_row(scope, document_id, chunk_id) for chunk_id in chunk_ids))
 
     @override
     def put_places(self, scope: Scope, document_id: str, version: int, places: Mapping[str, ChunkVersionPlace]) -> None:
-        """Chunks are spread over sixteen rows by their ids' first digit."""
-        rows = [
-            keys.places_row(scope, document_id, version, digit)
-            | places_item({chunk: place for chunk, place in places.items() if chunk.startswith(digit)})
-            for digit in keys.HEX_DIGITS
-        ]
-        put_rows(self._client(), self._table, rows)
+        """Chunks are spread over sixteen rows by the first digit of their ids."""
+        self._table.batch_write(
+            puts=(
+                keys.places_row(scope, document_id, version, digit)
+                | places_item({chunk: place for chunk, place in places.items() if chunk.startswith(digit)})
+                for digit in HEX_DIGITS
+            )
+        )
 
     @override
     def drop_places(self, scope: Scope, document_id: str, version: int) -> None:
-        rows = (keys.places_row(scope, document_id, version, digit) for digit in keys.HEX_DIGITS)
-        delete_rows(self._client(), self._table, rows)
+        self._table.batch_write(deletes=(keys.places_row(scope, document_id, version, digit) for digit in HEX_DIGITS))
 
     @override
     def hydrate(
@@ -153,84 +143,62 @@ class DynamoDbDocuments(OneTable, DocumentStore):
         pairs = dict.fromkeys(wanted)
         documents = [keys.document_row(scope, one) for one in dict.fromkeys(document for document, _ in pairs)]
         chunks = [keys.chunk_row(scope, document, chunk) for document, chunk in pairs]
-        items = read_rows(self._client(), self._table, [*documents, *chunks])
-        rows = [read_chunk(item) for item in items if item["sk"]["S"].startswith(keys.CHUNKS)]
-        found = [read_document(item) for item in items if item["sk"]["S"].startswith(keys.DOCUMENTS)]
+        items = self._table.batch_get([*documents, *chunks])
+        rows = [read_chunk(item) for item in items if item["sk"]["S"].startswith(CHUNKS)]
+        found = [read_document(item) for item in items if item["sk"]["S"].startswith(DOCUMENTS)]
         return {document.id: document for document in found}, {(row.document, row.id): row for row in rows}
 
     @override
     def places(
         self, scope: Scope, wanted: Sequence[tuple[str, int, str]]
     ) -> Mapping[tuple[str, str], ChunkVersionPlace]:
-        rows = {_identity(keys.places_row(scope, *one)): keys.places_row(scope, *one) for one in wanted}
-        items = read_rows(self._client(), self._table, list(rows.values()))
+        rows = {one: keys.places_row(scope, *one) for one in wanted}
+        items = self._table.batch_get({_identity(row): row for row in rows.values()}.values())
         found = {_identity(item): read_places(item) for item in items}
-        places = (
-            (document, chunk, found.get(_identity(keys.places_row(scope, document, version, chunk)), {}).get(chunk))
-            for document, version, chunk in wanted
-        )
-        return {(document, chunk): place for document, chunk, place in places if place is not None}
-
-    def _written(self, scope: Scope, document: Document) -> PutItemInputTypeDef:
         return {
-            "TableName": self._table,
-            "Item": document_item(scope, document),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            (document, chunk): place
+            for (document, _, chunk), row in rows.items()
+            if (place := found.get(_identity(row), {}).get(chunk)) is not None
         }
 
-    def _put(self, request: PutItemInputTypeDef) -> bool:
-        client = self._client()
-        try:
-            client.put_item(**request)
-        except client.exceptions.ConditionalCheckFailedException as error:
-            # The SDK repeats a request whose answer was lost: what stands there may be what was to be written.
-            return cast("Item", error.response.get("Item", {})).get(DIGEST) == request["Item"][DIGEST]
-        except store_errors():
-            raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE) from None
-        return True
 
-    def _listed(self, scope: Scope, after: str | None, limit: int) -> Iterator[Item]:
-        request: QueryInputTypeDef = {
-            "TableName": self._table,
-            "IndexName": keys.BY_CREATION,
-            "KeyConditionExpression": "pk = :pk",
-            "FilterExpression": "#state <> :removed",
-            "ExpressionAttributeNames": {"#state": "state"},
-            "ExpressionAttributeValues": {
-                ":pk": attribute(keys.corpus(scope)),
-                ":removed": attribute(DocumentState.REMOVED),
-            },
-            "ScanIndexForward": False,
-            "Limit": limit + 1,
-        }
-        if after is not None:
-            created_at, _, document_id = after.partition("|")
-            row = keys.document_row(scope, document_id)
-            request["ExclusiveStartKey"] = {**row, "created_at": attribute(created_at)}
-        for page in query_pages(self._client(), request):
-            yield from page["Items"]
+class DynamoDbDueDocuments(DueDocumentStore):
+    """Reads the agenda index; its role may read no more of the table.
 
+    The index may lag by seconds, so callers must read a document's row before they act on it.
 
-class DynamoDbDueDocuments(OneTable, DueDocumentStore):
-    """Implements `fencepost.documents.ports.DueDocumentStore` in the corpus' table, of which its role needs an index
-    alone.
-
-    What that tells may be seconds old; who acts on it reads the row.
+    Args:
+        table: name of the table of documents.
+        client: makes or returns the client, at the first use.
     """
+
+    def __init__(self, table: str, client: ClientFactory = dynamodb_client) -> None:
+        self._table = Table(table, client)
 
     @override
     def due(self, now: datetime, limit: int) -> tuple[tuple[str, str], ...]:
-        request: QueryInputTypeDef = {
-            "TableName": self._table,
-            "IndexName": keys.AGENDA,
-            # A global index is never consistent.
-            "ConsistentRead": False,
-            "KeyConditionExpression": f"{keys.AGENDA} = :due AND {keys.DUE_AT} <= :now",
-            "ExpressionAttributeValues": {":due": attribute(keys.DUE), ":now": attribute(timestamp(now))},
-            "Limit": limit,
-        }
-        page = next(query_pages(self._client(), request))
-        return tuple(keys.document_of({"pk": item["pk"], "sk": item["sk"]}) for item in page["Items"])
+        page = self._table.query_page(
+            all_of(DocumentRow.agenda == DUE, DocumentRow.due_at <= now), limit=limit, index=AGENDA, consistent=False
+        )
+        return tuple(keys.document_of(DocumentRow.key_of(item)) for item in page.items)
+
+
+def _is_written(document: Document, refused: Refused | None) -> bool:
+    """Tell whether a document's row is as it was to be written.
+
+    The SDK repeats a request whose answer was lost, so the row that refuses the second may be that of the first.
+    """
+    return refused is None or refused.item.get("digest") == attribute(digest(document))
+
+
+def _listing_position(item: Item) -> str:
+    return f"{item['created_at']['S']}|{item['id']['S']}"
+
+
+def _listing_key(scope: Scope, position: str) -> Key:
+    """Return the key of the by-creation index at a position that `_listing_position` returned."""
+    created_at, _, document_id = position.partition("|")
+    return keys.document_row(scope, document_id) | {"created_at": attribute(created_at)}
 
 
 def _identity(row: Item) -> tuple[str, str]:

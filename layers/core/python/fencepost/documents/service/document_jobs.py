@@ -1,4 +1,4 @@
-"""Work on one document: how it is asked for, that one worker does it at a time, and how it changes the document."""
+"""Jobs on one document: queued, exclusive by a work lease, and changing the document's row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from fencepost.queue.service import new_lease
 
 
 def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock) -> Job:
-    """Return a job about a document. It is the operator's: what was asked for goes on whatever becomes of the admin."""
+    """Return a job on a document.
+
+    It runs for the operator, so that it still runs if the admin who asked for it loses their permissions.
+    """
     return Job(
         org=scope.org,
         owner=OPERATOR,
@@ -30,10 +33,10 @@ def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock)
 
 @contextmanager
 def working(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
-    """Hold the lease of work on a document meanwhile.
+    """Hold the work lease of a document within a `with` block.
 
     Raises:
-        FencepostError: `document_busy`; another worker has it.
+        FencepostError: `document_busy`; another worker holds it.
     """
     lease = new_lease(clock())
     if not store.begin(scope, document_id, lease):
@@ -41,16 +44,16 @@ def working(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) 
     try:
         yield
     finally:
-        # A lease that is not given back ends by itself.
+        # A lease that is not released expires.
         with suppress(FencepostError):
             store.end(scope, document_id, lease)
 
 
 def changed(store: DocumentStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
-    """Write a document's row in place of what it was, and return it with the time of its change.
+    """Store a changed document with the time of the change, and return it.
 
     Raises:
-        FencepostError: `document_busy`; it is not what it was any more.
+        FencepostError: `document_busy`; the stored document is not `before` any more.
     """
     dated = replace(after, updated_at=clock())
     if not store.change(scope, before, dated):

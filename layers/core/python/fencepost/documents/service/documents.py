@@ -1,4 +1,4 @@
-"""Documents as an admin sees them: added, listed, read again, changed and removed. Jobs do the work."""
+"""Admins' operations on documents: add, list, refresh, change and remove. Jobs then do the work."""
 
 from __future__ import annotations
 
@@ -36,16 +36,19 @@ UPLOAD_KINDS: Final = MappingProxyType(
         "application/pdf": DocumentKind.PDF,
     }
 )
-"""What may be uploaded, by its media type."""
+"""Kinds of documents that may be uploaded, by media type."""
 
-_FOR_ITS_SITE: Final = Acl()
+_VISITORS_OF_SITE: Final = Acl()
 _TRIES: Final = 3
 _TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDocument:
-    """What an admin says of a document; see `fencepost.documents.domain.documents.Document`."""
+    """The fields of a new document; see `fencepost.documents.domain.documents.Document`.
+
+    By default, the visitors of its site may read it.
+    """
 
     title: str = ""
     site: str = ""
@@ -54,13 +57,13 @@ class NewDocument:
     language: str = ""
     kind: DocumentKind = DocumentKind.MARKDOWN
     origin: DocumentOrigin = DocumentOrigin.INLINE
-    acl: Acl = _FOR_ITS_SITE
+    acl: Acl = _VISITORS_OF_SITE
     refresh_hours: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChanges:
-    """What an admin wants to be different; None leaves it as it is."""
+    """Fields of a document to change. None leaves a field as it is."""
 
     title: str | None = None
     url: str | None = None
@@ -69,7 +72,7 @@ class DocumentChanges:
     refresh_hours: int | None = None
 
     def of(self, document: Document) -> Document:
-        """Return the document with them."""
+        """Return a document with these changes."""
         return replace(
             document,
             title=document.title if self.title is None else self.title,
@@ -82,7 +85,7 @@ class DocumentChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentService:
-    """An organisation's documents. Every method asks for a scope of the action `administer`."""
+    """An organisation's documents. Every method requires a scope of the action `administer`."""
 
     store: DocumentStore
     blobs: BlobStore
@@ -90,16 +93,16 @@ class DocumentService:
     clock: Clock
 
     def add(self, scope: Scope, new: NewDocument, content: bytes | None = None, document_id: str = "") -> Document:
-        """Store a document, and have it read.
+        """Store a new document and queue it for reading.
 
         Args:
             scope: of the organisation.
-            new: what it is.
-            content: of a document that is sent along; None for one that is fetched.
-            document_id: chosen by whoever adds the same again; otherwise a new one.
+            new: its fields.
+            content: its content; None for a document that is fetched.
+            document_id: its id, for callers that may add the same document again; a new id by default.
 
         Raises:
-            FencepostError: `document_busy`, there is another one with this id; `conversations_unavailable`.
+            FencepostError: `document_busy`, another document has this id; `conversations_unavailable`.
         """
         document = self._new(scope, new, DocumentState.QUEUED, document_id)
         if content is not None:
@@ -109,13 +112,15 @@ class DocumentService:
         return document
 
     def offer(self, scope: Scope, new: NewDocument, content_type: str, size: int) -> tuple[Document, UploadForm]:
-        """Announce an upload, and return the form that it is sent with; `refresh` has it read once it has come.
+        """Create a document for an upload, and return it with the form to send it with.
+
+        After the upload, the client calls `refresh` to have the document read.
 
         Args:
             scope: of the organisation.
-            new: what it is; its kind and origin follow from the rest.
+            new: its fields; kind and origin are ignored.
             content_type: one of `UPLOAD_KINDS`.
-            size: bytes, at least 1; the upload may not be larger.
+            size: maximum size of the upload in bytes, at least 1.
 
         Raises:
             FencepostError: `document_type_unsupported`, `document_too_large`, `conversations_unavailable`.
@@ -132,14 +137,14 @@ class DocumentService:
         return document, self.blobs.upload_form(scope, name, content_type, size, objects.UPLOAD_SECONDS)
 
     def page(self, scope: Scope, after: str | None, limit: int) -> Page[Document]:
-        """Return documents, newest first."""
+        """Return a page of documents, newest first."""
         return self.store.page(scope, after=after, limit=limit)
 
     def get(self, scope: Scope, document_id: str) -> Document:
         """Return a document.
 
         Raises:
-            FencepostError: `not_found`, also where it is being removed.
+            FencepostError: `not_found`, also for a document that is being removed.
         """
         document = self.store.get(scope, document_id)
         if document is None or document.state is DocumentState.REMOVED:
@@ -147,7 +152,7 @@ class DocumentService:
         return document
 
     def refresh(self, scope: Scope, document_id: str) -> Document:
-        """Have a document read again, or for the first time once it was uploaded.
+        """Queue a document to be read again, or for the first time after its upload.
 
         Raises:
             FencepostError: `not_found`, `document_not_uploaded`, `document_busy`.
@@ -163,12 +168,12 @@ class DocumentService:
     def change(
         self, scope: Scope, document_id: str, changes: DocumentChanges, content: bytes | None = None
     ) -> Document:
-        """Change what is said of a document, or what is written in one that was sent along.
+        """Change a document's fields, or the content of an inline document.
 
-        Other rights hold at once for what is found; a job then brings the index in step, and a sitemap's pages.
+        A new ACL applies to search results at once. A job then updates the index, and the pages of a sitemap.
 
         Raises:
-            FencepostError: `not_found`, `document_busy`; `document_invalid`, the document was not sent along.
+            FencepostError: `not_found`, `document_busy`; `document_invalid`, content for a document that is not inline.
         """
         document = self.get(scope, document_id)
         if content is not None:
@@ -181,7 +186,7 @@ class DocumentService:
         return after
 
     def remove(self, scope: Scope, document_id: str) -> None:
-        """Have a document removed. From here on nobody finds it.
+        """Mark a document as removed and queue its deletion. Searches do not find it from then on.
 
         Raises:
             FencepostError: `not_found`, `document_busy`.
@@ -213,7 +218,11 @@ class DocumentService:
             raise FencepostError(ErrorCode.DOCUMENT_BUSY)
 
     def _changed(self, scope: Scope, document_id: str, change: Callable[[Document], Document]) -> Document:
-        """Change a document as it is at this moment, however often somebody else is faster."""
+        """Apply a change to the stored document, again if another writer was faster.
+
+        Raises:
+            FencepostError: `not_found`; `document_busy`, other writers were faster three times.
+        """
         for _ in range(_TRIES):
             before = self.get(scope, document_id)
             after = replace(change(before), updated_at=self.clock())
@@ -222,15 +231,16 @@ class DocumentService:
         raise FencepostError(ErrorCode.DOCUMENT_BUSY)
 
     def _send(self, scope: Scope, document_id: str, purpose: Purpose) -> None:
-        # The row says that it waits: what does not get into the queue, the schedule brings there.
+        # The row is due for work already: if queueing fails, the schedule queues it later.
         with suppress(FencepostError):
             self.queue.send([document_job(scope, document_id, purpose, self.clock)])
 
 
 def _queued(before: Document, after: Document, content: bytes | None) -> Document:
-    """Have a document read again where its entries in the index are other ones by now."""
-    said = [(each.title, each.language, each.acl) for each in (before, after)]
-    sitemap = after.origin is DocumentOrigin.SITEMAP and before != after
-    if before.state is DocumentState.AWAITED or not (content is not None or said[0] != said[1] or sitemap):
+    """Return a changed document, queued if the change affects its index entries or, for a sitemap, its pages."""
+    indexed_before, indexed_after = [(each.title, each.language, each.acl) for each in (before, after)]
+    is_sitemap_changed = after.origin is DocumentOrigin.SITEMAP and before != after
+    affected = content is not None or indexed_before != indexed_after or is_sitemap_changed
+    if before.state is DocumentState.AWAITED or not affected:
         return after
     return replace(after, state=DocumentState.QUEUED)

@@ -1,4 +1,7 @@
-"""A document's way into the index and out of it, as jobs do it. Any of them may end anywhere, and come again."""
+"""Jobs that read documents into the index, and remove them from it.
+
+A job may be interrupted anywhere and run again.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ from fencepost.queue.ports import JobQueue
 from fencepost.retrieval.service.index_errors import PermanentError, index_errors
 
 SLICE: Final = timedelta(seconds=50)
-"""How long a job works before it queues itself again: less than a job may take
+"""How long a job works before it queues itself again. Shorter than a job may run
 (`fencepost.jobs.handlers.consumer.JOB_SECONDS`)."""
 
 _RAW, _TEXT = "application/octet-stream", "text/plain; charset=utf-8"
-_LASTING = frozenset(
+_PERMANENT = frozenset(
     {
         ErrorCode.SOURCE_UNREACHABLE,
         ErrorCode.SOURCE_EMPTY,
@@ -40,23 +43,19 @@ _LASTING = frozenset(
         ErrorCode.DOCUMENT_NOT_UPLOADED,
     }
 )
-"""What will be the same the next time: the document fails, and what was found of it before is still found."""
+"""Errors that a retry would meet again: the document fails, and searches still find its last complete version."""
 
 
 class _Paused(Exception):
-    """The job's time is over, and its work is not."""
-
-
-def _nothing(_done: int, _of: int) -> None:
-    """Nobody watches."""
+    """The job's time slice ended before its work did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestService:
-    """Reads documents and puts them into the index.
+    """Reads queued documents and builds their next versions.
 
     Attributes:
-        told: is told of the progress of each document.
+        told: receives the progress of each document.
         slice: see `SLICE`.
     """
 
@@ -67,15 +66,15 @@ class IngestService:
     sitemaps: Sitemaps
     queue: JobQueue
     clock: Clock
-    told: ReportProgress = _nothing
+    told: ReportProgress = lambda _done, _of: None
     slice: timedelta = SLICE
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Bring a document up to date. What is not queued, and not under way, is left alone.
+        """Read and index a document. Does nothing unless it is queued or being indexed.
 
         Raises:
-            FencepostError: `document_busy`, another worker or an admin is at it; `index_unavailable`,
-                `embedder_unavailable` or `conversations_unavailable`. Later may do.
+            FencepostError: `document_busy`, another worker or an admin is changing it; `index_unavailable`,
+                `embedder_unavailable` or `conversations_unavailable`. A retry may succeed.
         """
         with working(self.store, scope, job.document or "", self.clock):
             document = self.store.get(scope, job.document or "")
@@ -83,6 +82,7 @@ class IngestService:
                 self._try(scope, document, self.clock() + self.slice)
 
     def _try(self, scope: Scope, document: Document, until: datetime) -> None:
+        """Advance a document, and let its row show a pause or an error."""
         try:
             with index_errors():
                 self._advance(scope, document, until)
@@ -90,9 +90,9 @@ class IngestService:
             self._touch(scope, document.id)
             self.queue.send([document_job(scope, document.id, Purpose.INGEST, self.clock)])
         except FencepostError as error:
-            lasting = isinstance(error, PermanentError) or error.code in _LASTING
-            self._note(scope, document.id, error.code, lasting=lasting)
-            if not lasting:
+            permanent = isinstance(error, PermanentError) or error.code in _PERMANENT
+            self._note(scope, document.id, error.code, permanent=permanent)
+            if not permanent:
                 raise
 
     def _advance(self, scope: Scope, document: Document, until: datetime) -> None:
@@ -100,35 +100,35 @@ class IngestService:
         if document.state is DocumentState.QUEUED:
             document = self._read(scope, document)
         if document.next_version > document.version:
-            document = self._build(scope, document, self._watched(until), resumed=resumed)
+            document = self._build(scope, document, self._progress_until(until), resumed=resumed)
         if document.state is DocumentState.INDEXING:
             self.versions.clean(scope, document)
             self._change(scope, document, replace(document, state=DocumentState.READY, error=None))
 
     def _read(self, scope: Scope, document: Document) -> Document:
-        """Read a document; where it says something new, store that as its next version, which is then built."""
+        """Read a document's source. If it is new, store it as the next version, which is to be built."""
         source = self.sources.read(scope, document)
         text = source.written.text if source else self._text(scope, document, document.version)
-        named = _described(document, source) if source else document
-        if self._is_current(named, text):
-            current = replace(named, state=DocumentState.READY, error=None, checked_at=self.clock())
+        described = _described(document, source) if source else document
+        if self._is_current(described, text):
+            current = replace(described, state=DocumentState.READY, error=None, checked_at=self.clock())
             return self._change(scope, document, current)
         version = document.version + 1
         self._store(scope, document, version, source, text)
-        begun = replace(named, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
+        begun = replace(described, state=DocumentState.INDEXING, next_version=version, checked_at=self.clock())
         return self._change(scope, document, begun)
 
     def _store(self, scope: Scope, document: Document, version: int, source: DocumentSource | None, text: str) -> None:
-        """Store a version's objects. What its address says has not changed moves on from the version before."""
+        """Store a version's objects. Without a source, it has not changed: its raw copy is that of the last version."""
         raw = source.raw if source else self.blobs.get(scope, objects.document_raw(document.id, document.version))
         if raw is not None:
             self.blobs.put(scope, objects.document_raw(document.id, version), raw, _RAW)
         self.blobs.put(scope, objects.document_text(document.id, version), text.encode(), _TEXT)
 
     def _is_current(self, document: Document, text: str) -> bool:
-        """Tell whether the version that is found says just this, to the same readers, and nothing is left to clean.
+        """Tell whether the current version has this text and these readers, and no version is being built.
 
-        A sitemap is followed each time: its pages may lack what it told them.
+        Never for a sitemap: it is followed each time, since its pages' documents may have missed a change.
         """
         if document.origin is DocumentOrigin.SITEMAP:
             return False
@@ -136,12 +136,12 @@ class IngestService:
         settled = document.version == document.next_version > 0
         return settled and (document.content_hash, document.entry) == (hash_of(text), entry)
 
-    def _build(self, scope: Scope, document: Document, told: ReportProgress, *, resumed: bool) -> Document:
+    def _build(self, scope: Scope, document: Document, report_progress: ReportProgress, *, resumed: bool) -> Document:
         text = self._text(scope, document, document.next_version)
         if document.origin is DocumentOrigin.SITEMAP:
             self.sitemaps.follow(scope, document, text)
             return self.versions.switch(scope, document, text, 0)
-        return self.versions.build(scope, document, text, told, resumed=resumed)
+        return self.versions.build(scope, document, text, report_progress, resumed=resumed)
 
     def _text(self, scope: Scope, document: Document, version: int) -> str:
         text = self.blobs.get(scope, objects.document_text(document.id, version))
@@ -149,39 +149,41 @@ class IngestService:
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
         return text.decode()
 
-    def _watched(self, until: datetime) -> ReportProgress:
-        def told(done: int, of: int) -> None:
+    def _progress_until(self, until: datetime) -> ReportProgress:
+        """Return a progress report that raises `_Paused` when the time slice has ended before the work."""
+
+        def report(done: int, of: int) -> None:
             self.told(done, of)
             if done < of and self.clock() >= until:
                 raise _Paused
 
-        return told
+        return report
 
     def _change(self, scope: Scope, before: Document, after: Document) -> Document:
         return changed(self.store, scope, before, after, self.clock)
 
     def _touch(self, scope: Scope, document_id: str) -> None:
-        """Say that the work goes on, so that the schedule does not take it for stuck."""
+        """Update the document's time of change, so that the schedule does not queue the work once more."""
         with suppress(FencepostError):
             if document := self.store.get(scope, document_id):
                 self._change(scope, document, document)
 
-    def _note(self, scope: Scope, document_id: str, code: ErrorCode, *, lasting: bool) -> None:
-        """Let an admin see what stands in the way. The row is read anew: the work may have changed it."""
+    def _note(self, scope: Scope, document_id: str, code: ErrorCode, *, permanent: bool) -> None:
+        """Record an error where an admin sees it. Reads the row again: the work may have changed it."""
         with suppress(FencepostError):
             document = self.store.get(scope, document_id)
-            if document and document.state is DocumentState.REMOVED:
+            if document is None or document.state is DocumentState.REMOVED:
                 return
-            if document and lasting:
+            if permanent:
                 failed = replace(document, state=DocumentState.FAILED, checked_at=self.clock())
                 self._change(scope, document, replace(failed, error=code))
-            elif document and code is not ErrorCode.DOCUMENT_BUSY:
+            elif code is not ErrorCode.DOCUMENT_BUSY:
                 self._change(scope, document, replace(document, error=code))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalService:
-    """Takes removed documents away: the entries first, then the rows that know them, and the document's own at last."""
+    """Deletes removed documents: index entries first, then the rows that refer to them, the document's row last."""
 
     store: DocumentStore
     blobs: BlobStore
@@ -190,11 +192,11 @@ class RemovalService:
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Remove all that there is of a document that was removed.
+        """Delete the entries, rows and objects of a document. Does nothing unless its state is `REMOVED`.
 
         Raises:
-            FencepostError: `document_busy`; `index_unavailable`, also where the index still lists entries; or
-                `conversations_unavailable`. Later may do.
+            FencepostError: `document_busy`; `index_unavailable`, also while the index still lists entries; or
+                `conversations_unavailable`. A retry may succeed.
         """
         with working(self.store, scope, job.document or "", self.clock):
             document = self.store.get(scope, job.document or "")
@@ -208,7 +210,7 @@ class RemovalService:
         for rows in self.versions.rows.pages(scope, document.id):
             self.versions.rows.drop(scope, document.id, rows)
         if self.versions.rows.remove_entries(scope, document.id, frozenset()):
-            # The index may show for a while what it has removed: it is asked again before anything is forgotten.
+            # The index may list removed entries for a while. The row stays until a retry finds none.
             raise FencepostError(ErrorCode.INDEX_UNAVAILABLE)
         self.versions.forget(scope, document.id)
         self.blobs.delete(scope, objects.document(document.id))
@@ -216,7 +218,7 @@ class RemovalService:
 
 
 def _described(document: Document, source: DocumentSource) -> Document:
-    """Return a document with what its source says. A title and a language that it has are kept."""
+    """Return a document with the fields that its source tells. It keeps the title and language that it has."""
     written = source.written
     return replace(
         document,

@@ -1,4 +1,4 @@
-"""The documents that answers draw on: fetched rarely, shared, and served stale rather than not at all."""
+"""Caches a site's `llms-full.txt`: fetched rarely, shared between instances, served stale if the site fails."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fencepost.observability.domain.events import DocumentsEvent
 from fencepost.observability.ports import Events
 
 FRESH_FOR = timedelta(hours=1)
-"""How long a copy is used before the site is asked again."""
+"""How long a copy is used before the site is asked whether it has changed."""
 RETRY_AFTER = timedelta(seconds=30)
-"""How long nothing is fetched after a failure."""
+"""How long no fetch is attempted after one has failed."""
 
 _FILE = "llms-full.txt"
 _SECOND = timedelta(seconds=1)
@@ -30,8 +30,8 @@ def document_url(site_url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """What is in memory. The raw text is not: the sections hold all of it."""
+class _CachedCopy:
+    """The copy in memory, without the raw text: its sections contain all of it."""
 
     documents: DocumentSet
     validators: Validators
@@ -39,21 +39,21 @@ class _Held:
 
 
 class LlmsFullCache:
-    """The `LlmsFullCache` port for one site. Made once for an instance and shared by its threads.
+    """Cache of one site's `llms-full.txt`. Threads of an instance share one cache. Implements `SiteDocuments`.
 
-    Most calls touch nothing but a fresh copy in memory. When it is an hour old, one caller asks the site whether it
-    has changed; the others get the old copy at once, or wait where there is none.
+    Most calls return a fresh copy from memory. When the copy is an hour old, one caller asks the site whether it has
+    changed; other callers get the old copy at once, or wait if there is none.
 
-    A new instance begins with the archive's copy. Confirmed within the hour, it is used without any fetch; otherwise
-    its validators make the first fetch a 304 rather than megabytes, and the archive is told that the copy still holds.
-    An instance with a copy in memory never reads the archive: asking the site is cheaper.
+    A new instance starts with the archive's copy. If it was confirmed within the last hour, it is used without a fetch.
+    Otherwise its validators let the site answer the first fetch with 304 instead of megabytes, and the archive's copy
+    is marked as confirmed. An instance with a copy in memory never reads the archive: asking the site is cheaper.
 
     Args:
-        site_url: the site, or its file; empty where none is configured.
-        fetcher: reads the file.
-        archive: keeps the last good copy for all instances.
-        split: turns a raw file and its site's address into sections.
-        events: where every fetch is reported.
+        site_url: address of the site or of the file; empty if none is configured.
+        fetcher: fetches the file.
+        archive: stores the last good copy for all instances.
+        split: splits a raw file, given its site's address, into sections.
+        events: receives an event for every fetch.
     """
 
     def __init__(
@@ -70,62 +70,69 @@ class LlmsFullCache:
         self._archive = archive
         self._split = split
         self._events = events
-        self._held: _Held | None = None
+        self._copy: _CachedCopy | None = None
         self._asked_at: datetime | None = None
         self._refreshing = Lock()
 
     def current(self, now: datetime) -> DocumentSet:
-        """Return the newest set that can be had, a stale one where the site does not answer.
+        """Return the newest available document set; a stale one if the site does not answer.
 
         Raises:
-            FencepostError: `misconfigured` without a site; `documents_unavailable` with `retry_after` where there is
-                no copy at all.
+            FencepostError: `misconfigured`, no site is configured; `documents_unavailable` with `retry_after`, there
+                is no copy at all.
         """
         if not self._is_configured:
             raise FencepostError(ErrorCode.MISCONFIGURED)
-        held = self._held
-        if held is None:
+        copy = self._copy
+        if copy is None:
             with self._refreshing:
                 return self._refreshed(now)
-        if not _is_within(FRESH_FOR, held.confirmed_at, now) and self._refreshing.acquire(blocking=False):
+        if not _is_within(FRESH_FOR, copy.confirmed_at, now) and self._refreshing.acquire(blocking=False):
             try:
                 return self._refreshed(now)
             finally:
                 self._refreshing.release()
-        return held.documents
+        return copy.documents
 
     def _refreshed(self, now: datetime) -> DocumentSet:
-        """Bring the copy up to date, unless somebody did, or failed to, just before this caller's turn."""
-        if not self._is_settled(now):
-            archived = self._restored() if self._held is None else None
-            if not self._is_settled(now):
-                self._ask_site(archived, now)
-        if self._held is None:
-            raise FencepostError(ErrorCode.DOCUMENTS_UNAVAILABLE, retry_after=self._seconds_to_retry(now))
-        return self._held.documents
+        """Return the document set after a refresh, unless another caller has just refreshed it or failed to.
 
-    def _is_settled(self, now: datetime) -> bool:
-        return (self._held is not None and _is_within(FRESH_FOR, self._held.confirmed_at, now)) or (
+        The caller holds the lock.
+        """
+        if not self._is_current(now):
+            archived = self._restored() if self._copy is None else None
+            if not self._is_current(now):
+                self._ask_site(archived, now)
+        if self._copy is None:
+            wait = RETRY_AFTER if self._asked_at is None else self._asked_at + RETRY_AFTER - now
+            seconds = -(-max(_SECOND, min(RETRY_AFTER, wait)) // _SECOND)
+            raise FencepostError(ErrorCode.DOCUMENTS_UNAVAILABLE, retry_after=seconds)
+        return self._copy.documents
+
+    def _is_current(self, now: datetime) -> bool:
+        """Tell whether no fetch is needed, or allowed yet."""
+        return (self._copy is not None and _is_within(FRESH_FOR, self._copy.confirmed_at, now)) or (
             self._asked_at is not None and _is_within(RETRY_AFTER, self._asked_at, now)
         )
 
     def _restored(self) -> RawDocument | None:
+        """Take the archive's copy into memory, and return it; None if there is none or it is empty."""
         archived = self._archive.load(self._url)
         if archived is None or self._hold(archived.document, archived.confirmed_at) is None:
             return None
         return archived.document
 
     def _ask_site(self, archived: RawDocument | None, now: datetime) -> None:
-        # First of all: whatever goes wrong below, the site is left alone for a while.
+        # Set before the fetch: whatever goes wrong, the site is not asked again for a while.
         self._asked_at = now
         try:
             self._fetch(archived, now)
         except DocumentsUnreachable as error:
-            result = "unavailable" if self._held is None else "stale_served"
+            result = "unavailable" if self._copy is None else "stale_served"
             self._events.emit(DocumentsEvent(result=result, reason=error.reason))
 
     def _fetch(self, archived: RawDocument | None, now: datetime) -> None:
-        fetched = self._fetcher.fetch(self._url, self._held.validators if self._held else Validators())
+        fetched = self._fetcher.fetch(self._url, self._copy.validators if self._copy else Validators())
         if fetched is None:
             self._renew(archived, now)
             return
@@ -138,26 +145,22 @@ class LlmsFullCache:
         )
 
     def _renew(self, archived: RawDocument | None, now: datetime) -> None:
-        if self._held is None:
+        if self._copy is None:
             raise DocumentsUnreachable("status")
-        self._held = replace(self._held, confirmed_at=now)
+        self._copy = replace(self._copy, confirmed_at=now)
         if archived is not None:
             self._archive.save(self._url, ArchivedDocument(archived, now))
         self._events.emit(DocumentsEvent(result="unchanged"))
 
     def _hold(self, raw: RawDocument, confirmed_at: datetime) -> DocumentSet | None:
-        """Keep the file in memory, or return None where nothing is in it: an emptied file is an accident."""
+        """Keep a file in memory and return its sections; None for an empty file, which must be a site's mistake."""
         documents = self._split(raw.text, self._url.rpartition("/")[0])
         if not documents.sections:
             return None
-        self._held = _Held(documents, raw.validators, confirmed_at)
+        self._copy = _CachedCopy(documents, raw.validators, confirmed_at)
         return documents
-
-    def _seconds_to_retry(self, now: datetime) -> int:
-        left = RETRY_AFTER if self._asked_at is None else self._asked_at + RETRY_AFTER - now
-        return -(-max(_SECOND, min(RETRY_AFTER, left)) // _SECOND)
 
 
 def _is_within(span: timedelta, moment: datetime, now: datetime) -> bool:
-    """Tell whether the moment is near, on either side: the clocks of instances differ, and some are set back."""
+    """Tell whether a moment is less than a span away, before or after: the clocks of instances differ."""
     return abs(now - moment) < span

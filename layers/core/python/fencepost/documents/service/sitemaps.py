@@ -1,8 +1,8 @@
-"""A sitemap's pages: each a document of its own, which comes and goes with its place in the sitemap."""
+"""Keeps one document for each page that a sitemap lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fencepost.blobs import domain as objects
@@ -19,7 +19,10 @@ from fencepost.queue.ports import JobQueue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitemaps:
-    """Keeps the pages' documents in step with their sitemap. A sitemap's text is its pages' addresses, one a line."""
+    """Creates, updates and removes the documents of sitemaps' pages.
+
+    The canonical text of a sitemap consists of the addresses of its pages, one per line.
+    """
 
     store: DocumentStore
     blobs: BlobStore
@@ -27,17 +30,24 @@ class Sitemaps:
     clock: Clock
 
     def follow(self, scope: Scope, sitemap: Document, text: str) -> None:
-        """Have pages read that are new, or are to be read under other rights, and removed that are gone.
+        """Create documents of new pages, queue those whose settings differ, and remove those of pages that are gone.
+
+        Args:
+            scope: of the organisation.
+            sitemap: the sitemap's document.
+            text: canonical text of its next version.
 
         Raises:
-            FencepostError: `document_busy`, `conversations_unavailable`; what was done by then is not done again.
+            FencepostError: `document_busy`, `conversations_unavailable`; a retry continues where this one stopped.
         """
-        pages = text.splitlines()
-        jobs = [*self._wanted(scope, sitemap, pages), *self._gone(scope, sitemap, set(pages))]
+        pages = dict.fromkeys(text.splitlines())
+        jobs = list(self._listed(scope, sitemap, pages))
+        before = self._pages(scope, sitemap, sitemap.version) if sitemap.version else []
+        jobs += self._removed(scope, sitemap, (url for url in before if url not in pages))
         self.queue.send(jobs)
 
     def leave(self, scope: Scope, sitemap: Document) -> None:
-        """Have all its pages removed.
+        """Remove the documents of all pages of a sitemap that is being removed.
 
         Raises:
             FencepostError: as `follow`.
@@ -46,38 +56,41 @@ class Sitemaps:
         pages = {page for version in versions for page in self._pages(scope, sitemap, version)}
         self.queue.send(list(self._removed(scope, sitemap, pages)))
 
-    def _wanted(self, scope: Scope, sitemap: Document, pages: Sequence[str]) -> Iterator[Job]:
+    def _listed(self, scope: Scope, sitemap: Document, pages: Iterable[str]) -> Iterator[Job]:
+        """Create or update the documents of pages that a sitemap lists, and yield the jobs that read them."""
         for url in pages:
             child = self._child(sitemap, url)
             if not self.store.create(scope, child):
                 known = self.store.get(scope, child.id)
                 child = self._in_step(scope, sitemap, known) if known else child
             if child.state is DocumentState.QUEUED:
-                yield self._job(scope, child.id, Purpose.INGEST)
+                yield document_job(scope, child.id, Purpose.INGEST, self.clock)
 
     def _in_step(self, scope: Scope, sitemap: Document, child: Document) -> Document:
-        """Give a page its sitemap's rights, and its language where it has one.
+        """Give a page the ACL, site, refresh interval and, if set, the language of its sitemap, and return it.
 
-        A page that was removed comes back with the next reading of the sitemap.
+        A page that is being removed stays as it is; the next reading of the sitemap creates it again.
         """
-        ruled = replace(child, acl=sitemap.acl, site=sitemap.site, refresh_hours=sitemap.refresh_hours)
-        wanted = replace(ruled, language=sitemap.language or child.language)
+        wanted = replace(
+            child,
+            acl=sitemap.acl,
+            site=sitemap.site,
+            refresh_hours=sitemap.refresh_hours,
+            language=sitemap.language or child.language,
+        )
         if wanted == child or child.state is DocumentState.REMOVED:
             return child
         return changed(self.store, scope, child, replace(wanted, state=DocumentState.QUEUED), self.clock)
 
-    def _gone(self, scope: Scope, sitemap: Document, pages: set[str]) -> Iterator[Job]:
-        before = self._pages(scope, sitemap, sitemap.version) if sitemap.version else ()
-        yield from self._removed(scope, sitemap, (url for url in before if url not in pages))
-
     def _removed(self, scope: Scope, sitemap: Document, pages: Iterable[str]) -> Iterator[Job]:
+        """Mark the documents of pages as removed, and yield the jobs that delete them."""
         for url in pages:
             child = self.store.get(scope, child_id(sitemap.id, url))
             if child is None:
                 continue
             if child.state is not DocumentState.REMOVED:
                 changed(self.store, scope, child, replace(child, state=DocumentState.REMOVED), self.clock)
-            yield self._job(scope, child.id, Purpose.REMOVE_DOCUMENT)
+            yield document_job(scope, child.id, Purpose.REMOVE_DOCUMENT, self.clock)
 
     def _pages(self, scope: Scope, sitemap: Document, version: int) -> list[str]:
         text = self.blobs.get(scope, objects.document_text(sitemap.id, version))
@@ -101,6 +114,3 @@ class Sitemaps:
             language=sitemap.language,
             refresh_hours=sitemap.refresh_hours,
         )
-
-    def _job(self, scope: Scope, document_id: str, purpose: Purpose) -> Job:
-        return document_job(scope, document_id, purpose, self.clock)

@@ -1,4 +1,4 @@
-"""Reading a document where it comes from: what an admin sent, what was uploaded, or what an address serves."""
+"""Reads a document's source: inline content, an upload, a fetched page or file, or a sitemap."""
 
 from __future__ import annotations
 
@@ -30,33 +30,37 @@ _KINDS = MappingProxyType(
     }
 )
 _MARKDOWN_ENDINGS = (".md", ".mdx", ".markdown", ".txt")
-_NONE = Validators()
+_NO_VALIDATORS = Validators()
 _UNREADABLE = frozenset({"html", "not_text", "bad_encoding"})
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
-    """What a document says at present.
+    """The content of a document's source.
 
     Attributes:
-        raw: as it came.
-        written: its canonical text; of a sitemap, the addresses of its pages, one a line.
+        raw: the bytes as received.
+        kind: the format of `raw`.
+        written: canonical text, title and language; for a sitemap, the addresses of its pages, one per line.
+        validators: to send with the next fetch.
     """
 
     raw: bytes
     kind: DocumentKind
     written: Readable
-    validators: Validators = _NONE
+    validators: Validators = _NO_VALIDATORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Reads documents.
+    """Reads the sources of documents.
 
     Attributes:
-        pages: fetches what may be HTML.
+        pages: fetches pages, which may be HTML.
         files: fetches `llms-full.txt`.
         sitemaps: fetches sitemaps.
+        reader: turns content into canonical text.
+        blobs: holds inline content and uploads.
     """
 
     pages: DocumentFetcher
@@ -66,7 +70,7 @@ class Sources:
     blobs: BlobStore
 
     def read(self, scope: Scope, document: Document) -> DocumentSource | None:
-        """Return what a document says; None where its address says that it has not changed.
+        """Return the content of a document's source; None if its address answers that it has not changed.
 
         Raises:
             FencepostError: `source_unreachable`, `source_empty`, `document_unreadable`, `document_too_large`,
@@ -84,7 +88,8 @@ class Sources:
     def _source(self, scope: Scope, document: Document) -> DocumentSource | None:
         match document.origin:
             case DocumentOrigin.INLINE | DocumentOrigin.UPLOAD:
-                return self._given(scope, document)
+                raw = self._raw(scope, document)
+                return DocumentSource(raw, document.kind, self.reader.read(raw, document.kind))
             case DocumentOrigin.SITEMAP:
                 return self._sitemap(document)
             case DocumentOrigin.PAGE:
@@ -92,14 +97,14 @@ class Sources:
             case DocumentOrigin.LLMS_FULL:
                 return self._fetched(self.files, document)
 
-    def _given(self, scope: Scope, document: Document) -> DocumentSource:
-        raw = self._raw(scope, document)
-        if len(raw) > MAX_DOCUMENT_BYTES:
-            raise FencepostError(ErrorCode.DOCUMENT_TOO_LARGE)
-        return DocumentSource(raw, document.kind, self.reader.read(raw, document.kind))
-
     def _raw(self, scope: Scope, document: Document) -> bytes:
-        """Return what was sent. S3 removes an upload after days; the newest version that was made of it stays."""
+        """Return the inline or uploaded content.
+
+        S3 removes uploads after some days; the raw copy of the current version remains and is read instead.
+
+        Raises:
+            FencepostError: `document_not_uploaded`, `document_too_large`.
+        """
         inline = document.origin is DocumentOrigin.INLINE
         name = objects.document_given(document.id) if inline else objects.document_upload(document.id)
         raw = self.blobs.get(scope, name)
@@ -107,6 +112,8 @@ class Sources:
             raw = self.blobs.get(scope, objects.document_raw(document.id, document.version))
         if raw is None:
             raise FencepostError(ErrorCode.DOCUMENT_NOT_UPLOADED)
+        if len(raw) > MAX_DOCUMENT_BYTES:
+            raise FencepostError(ErrorCode.DOCUMENT_TOO_LARGE)
         return raw
 
     def _fetched(self, fetcher: DocumentFetcher, document: Document) -> DocumentSource | None:
@@ -122,23 +129,36 @@ class Sources:
             return None
         pages, validators = locations(fetched.text, document.source, MAX_PAGES), fetched.validators
         if is_index(fetched.text):
-            parts = locations(fetched.text, document.source, MAX_SITEMAPS)
-            pages = tuple(dict.fromkeys(page for part in parts for page in self._pages_of(part)))[:MAX_PAGES]
-            # An index that has not changed says nothing of its parts.
-            validators = _NONE
+            sitemaps = locations(fetched.text, document.source, MAX_SITEMAPS)
+            pages = tuple(dict.fromkeys(page for url in sitemaps for page in self._pages_of(url)))[:MAX_PAGES]
+            # An unchanged index does not imply that the sitemaps that it lists are unchanged.
+            validators = _NO_VALIDATORS
         return DocumentSource(fetched.text.encode(), DocumentKind.TEXT, Readable("\n".join(pages)), validators)
 
-    def _pages_of(self, part: str) -> tuple[str, ...]:
-        return locations(_required(_fetch(self.sitemaps, part, _NONE)), part, MAX_PAGES)
+    def _pages_of(self, sitemap_url: str) -> tuple[str, ...]:
+        """Return the pages of one sitemap of an index.
+
+        Raises:
+            FencepostError: as `read`; `source_unreachable` also for "not modified", which was not asked for.
+        """
+        fetched = _fetch(self.sitemaps, sitemap_url, _NO_VALIDATORS)
+        if fetched is None:
+            raise FencepostError(ErrorCode.SOURCE_UNREACHABLE)
+        return locations(fetched.text, sitemap_url, MAX_PAGES)
 
 
 def _known(document: Document) -> Validators:
-    """Return what a source is asked with. What was read and never became a whole version must be read again."""
+    """Return the validators of the last fetch; none if its content has not become a complete version."""
     settled = document.version == document.next_version
-    return Validators(document.etag or None, document.modified or None) if settled else _NONE
+    return Validators(document.etag or None, document.modified or None) if settled else _NO_VALIDATORS
 
 
 def _fetch(fetcher: DocumentFetcher, url: str, known: Validators) -> RawDocument | None:
+    """Return a fetched document; None if it has not changed.
+
+    Raises:
+        FencepostError: `document_too_large`, `document_unreadable`, `source_unreachable`.
+    """
     try:
         return fetcher.fetch(url, known)
     except DocumentsUnreachable as error:
@@ -148,15 +168,8 @@ def _fetch(fetcher: DocumentFetcher, url: str, known: Validators) -> RawDocument
         raise FencepostError(ErrorCode.DOCUMENT_UNREADABLE if unreadable else ErrorCode.SOURCE_UNREACHABLE) from None
 
 
-def _required(fetched: RawDocument | None) -> str:
-    """Return the text of what was asked for without conditions: that it has not changed is no answer."""
-    if fetched is None:
-        raise FencepostError(ErrorCode.SOURCE_UNREACHABLE)
-    return fetched.text
-
-
 def _kind(fetched: RawDocument, document: Document) -> DocumentKind:
-    """Return what was fetched. Markdown is mostly served as plain text, which its address tells."""
+    """Return the kind of a fetched document. Markdown is mostly served as plain text; its file extension tells."""
     if document.origin is DocumentOrigin.LLMS_FULL or document.source.endswith(_MARKDOWN_ENDINGS):
         return _KINDS.get(fetched.media_type, DocumentKind.MARKDOWN)
     if fetched.text.lstrip()[:14].lower().startswith(("<!doctype html", "<html")):

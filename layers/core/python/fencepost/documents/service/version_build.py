@@ -1,4 +1,4 @@
-"""One attempt at a document's next version. `fencepost.documents.service.versions` says what it must not break."""
+"""Building a document's next version. `fencepost.documents.service.versions` states the order and its guarantees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost.documents.service.indexing import DocumentRows, Indexing
 from fencepost.identity.domain.scope import Scope
 
 type ReportProgress = Callable[[int, int], None]
-"""Is told how many chunks of how many are done, after each indexed batch. What it raises ends the work there."""
+"""Receives the number of indexed chunks and the number of all chunks, after each batch. Raising stops the build."""
 
 BATCH: Final = 64
 """Chunks that are written, embedded and indexed together."""
@@ -23,26 +23,32 @@ BATCH: Final = 64
 
 @dataclass(slots=True, kw_only=True)
 class VersionBuild:
-    """One attempt at a version.
+    """One attempt to build a version.
 
     Attributes:
-        shown: ids of all entries of the document, where an earlier attempt ended so long ago that the index lists what
-            it wrote, or has lost it; else None.
-        seen: pieces whose rows are there.
+        indexing: writes the document's index entries.
+        text: canonical text of the version.
+        chunks: chunks of the text.
+        report_progress: see `ReportProgress`.
+        listed_entries: ids of all entries that the index lists for the document, if an earlier attempt ended long
+            enough ago that the index lists everything that it still has of that attempt; else None.
+        chunks_by_id: the chunks that get rows; of equal ids, the last.
+        address: returns the address of the page that a chunk stands on.
+        indexed: ids of chunks whose rows and entries are written.
     """
 
     indexing: Indexing
     text: str
-    cut: Sequence[Chunk]
-    told: ReportProgress
-    shown: frozenset[str] | None = None
-    pieces: Mapping[str, Chunk] = field(init=False)
+    chunks: Sequence[Chunk]
+    report_progress: ReportProgress
+    listed_entries: frozenset[str] | None = None
+    chunks_by_id: Mapping[str, Chunk] = field(init=False)
     address: Callable[[Chunk], str] = field(init=False)
-    seen: set[str] = field(default_factory=set)
+    indexed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.pieces = {piece.id: piece for piece in self.cut}
-        self.address = _addresses(self.document, self.text)
+        self.chunks_by_id = {chunk.id: chunk for chunk in self.chunks}
+        self.address = _page_address(self.document, self.text)
 
     @property
     def rows(self) -> DocumentRows:
@@ -51,90 +57,95 @@ class VersionBuild:
 
     @property
     def scope(self) -> Scope:
-        """Of the document's organisation."""
+        """The scope of the document's organisation."""
         return self.indexing.scope
 
     @property
     def document(self) -> Document:
-        """Whose version is built."""
+        """The document whose version is built."""
         return self.indexing.document
 
-    def sort_rows(self) -> None:
-        """Mark what vanishes, remove what belongs to no version, and bring entries up to date."""
+    def update_existing(self) -> None:
+        """Apply the chunk action of each existing row: mark, remove, or bring its entry up to date."""
         for rows in self.rows.pages(self.scope, self.document.id):
-            self._sort(rows)
+            self._apply_actions(rows)
 
     def write_new(self) -> None:
-        """Write the chunks that have no rows."""
-        new = [self._row(piece) for piece in self.pieces.values() if piece.id not in self.seen]
-        for some in batched(new, BATCH, strict=False):
-            self.rows.store.put_chunks(self.scope, self.document.id, some)
-            self._index(some)
+        """Write and index the chunks that have no rows."""
+        new = [self._new_row(chunk) for chunk in self.chunks_by_id.values() if chunk.id not in self.indexed]
+        for batch in batched(new, BATCH, strict=False):
+            self.rows.store.put_chunks(self.scope, self.document.id, batch)
+            self._index(batch)
 
     def confirm(self) -> None:
-        """Wait until searches find what was written.
+        """Wait until searches find all entries that were written.
 
         Raises:
             FencepostError: `index_unavailable`; it takes longer than a job should wait.
         """
-        self._tell()
+        self._report()
         self.indexing.confirm()
 
     def place(self) -> None:
-        """Write where each chunk stands."""
+        """Write the chunk places of the version."""
         places = {
-            piece.id: ChunkVersionPlace(ordinal=ordinal, start=piece.start, end=piece.end)
-            for ordinal, piece in enumerate(self.pieces.values())
+            chunk.id: ChunkVersionPlace(ordinal=ordinal, start=chunk.start, end=chunk.end)
+            for ordinal, chunk in enumerate(self.chunks_by_id.values())
         }
         self.rows.store.put_places(self.scope, self.document.id, self.document.next_version, places)
 
-    def _sort(self, rows: Sequence[ChunkRow]) -> None:
-        fates: dict[ChunkAction, list[ChunkRow]] = {each: [] for each in ChunkAction}
+    def _apply_actions(self, rows: Sequence[ChunkRow]) -> None:
+        by_action: dict[ChunkAction, list[ChunkRow]] = {action: [] for action in ChunkAction}
         for row in rows:
-            fates[chunk_action(row, self.document, self.pieces)].append(row)
-        self.rows.drop(self.scope, self.document.id, [*fates[ChunkAction.LEFT_OVER], *fates[ChunkAction.STRAY]])
-        vanishing = [replace(row, until=self.document.next_version) for row in fates[ChunkAction.VANISHES]]
-        returned = [replace(row, until=None) for row in fates[ChunkAction.RETURNED]]
+            by_action[chunk_action(row, self.document, self.chunks_by_id)].append(row)
+        self.rows.drop(
+            self.scope, self.document.id, [*by_action[ChunkAction.LEFT_OVER], *by_action[ChunkAction.ORPHAN]]
+        )
+        vanishing = [replace(row, until=self.document.next_version) for row in by_action[ChunkAction.VANISHES]]
+        returned = [replace(row, until=None) for row in by_action[ChunkAction.RETURNED]]
         self.rows.put(self.scope, self.document.id, [*vanishing, *returned])
-        self.indexing.note([*vanishing, *fates[ChunkAction.VANISHING]])
-        self._keep([*fates[ChunkAction.KEPT], *returned])
+        self.indexing.note([*vanishing, *by_action[ChunkAction.VANISHING]])
+        self._keep([*by_action[ChunkAction.KEPT], *returned])
 
     def _keep(self, rows: Sequence[ChunkRow]) -> None:
+        """Index those rows again whose entries are missing, outdated or lost."""
         indexing = self.indexing
-        self.seen.update(row.id for row in rows)
+        self.indexed.update(row.id for row in rows)
         current = [row for row in rows if row.stored_id and row.entry == indexing.entry]
         indexing.note(current)
-        fresh = [row for row in current if row.since > self.document.version or row.stale_id]
-        lost = {row.id for row in fresh if self.shown is not None and row.stored_id not in self.shown}
-        indexing.unconfirmed.update(row.stored_id for row in fresh if row.id not in lost)
-        right = {row.id for row in current} - lost
-        for some in batched((row for row in rows if row.id not in right), BATCH, strict=False):
-            self._index([indexing.unhurried(row) for row in some])
+        # Entries of an earlier attempt at this version, which no search may have found yet.
+        recent = [row for row in current if row.since > self.document.version or row.stale_id]
+        listed = self.listed_entries
+        lost = {row.id for row in recent if listed is not None and row.stored_id not in listed}
+        indexing.unconfirmed.update(row.stored_id for row in recent if row.id not in lost)
+        up_to_date = {row.id for row in current} - lost
+        for batch in batched((row for row in rows if row.id not in up_to_date), BATCH, strict=False):
+            self._index([indexing.unhurried(row) for row in batch])
 
     def _index(self, rows: Sequence[ChunkRow]) -> None:
         self.indexing.write(rows)
-        self.seen.update(row.id for row in rows)
-        self._tell()
+        self.indexed.update(row.id for row in rows)
+        self._report()
 
-    def _tell(self) -> None:
-        self.told(len(self.seen), len(self.pieces))
+    def _report(self) -> None:
+        self.report_progress(len(self.indexed), len(self.chunks_by_id))
 
-    def _row(self, piece: Chunk) -> ChunkRow:
+    def _new_row(self, chunk: Chunk) -> ChunkRow:
         return ChunkRow(
-            id=piece.id,
+            id=chunk.id,
             document=self.document.id,
-            text=piece.text,
-            breadcrumb=piece.breadcrumb,
-            lead=piece.lead,
+            text=chunk.text,
+            breadcrumb=chunk.breadcrumb,
+            lead=chunk.lead,
             since=self.document.next_version,
-            url=self.address(piece),
+            url=self.address(chunk),
         )
 
 
-def _addresses(document: Document, text: str) -> Callable[[Chunk], str]:
-    """Return what tells the address of a piece's page, in a text that is many pages."""
+def _page_address(document: Document, text: str) -> Callable[[Chunk], str]:
+    """Return a function from a chunk to its page's address; empty for documents that are a single page."""
     if document.origin is not DocumentOrigin.LLMS_FULL:
-        return lambda _piece: ""
+        return lambda _chunk: ""
     sections = split_document(text, document.source.rpartition("/")[0]).sections
     starts = list(accumulate((len(section.text) for section in sections), initial=0))
-    return lambda piece: sections[min(bisect_right(starts, piece.start), len(sections)) - 1].url if sections else ""
+    return lambda chunk: sections[min(bisect_right(starts, chunk.start), len(sections)) - 1].url if sections else ""

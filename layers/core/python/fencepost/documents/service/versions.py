@@ -1,14 +1,14 @@
-"""New versions of documents: built beside the one that is read, switched to at once, and the old one taken away.
+"""Versions of documents: each is built beside the one that searches use, then replaces it in one write.
 
-A reader takes the version that a document's row names, and the chunks that are part of it. Until the row changes, what
-is written here is part of no version that it names; the row changes in one write. Each step can be repeated, so work
-that ended anywhere goes on:
+Readers use the version that a document's row names, and the chunks that are part of it. A build writes only what is
+part of no version that the row names, until the row switches in a single write. Every step can be repeated, so a build
+that was interrupted anywhere is resumed:
 
-1. Rows of chunks that vanish are marked with the new version, and stay part of the one before.
-2. Rows of new chunks are written, then embedded, then their entries; each row then knows its entry.
-3. The entries are seen by searches, as the index itself says.
-4. The places of the new version are written, and the document's row switches to it.
-5. Entries, rows, places and objects of what is part of no version any more are removed.
+1. Mark the rows of chunks that vanish with the new version. They remain part of the current one.
+2. Write the rows of new chunks, embed them, write their entries, and note the entries' ids in the rows.
+3. Wait until the index confirms that searches find the entries.
+4. Write the chunk places of the new version, and switch the document's row to it.
+5. Remove the entries, rows, places and objects that are part of no version any more.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from fencepost.retrieval.ports import VectorIndex
 from fencepost.retrieval.service.embedding import CachedEmbedder
 
 type Chunker = Callable[[str, str], Sequence[Chunk]]
-"""Cuts a text of a language into pieces: the chunker, with the embedder's bounds."""
+"""Splits a text, given its language (BCP 47), into chunks within the embedder's bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """Builds versions and takes them away.
+    """Builds, switches and cleans up versions.
 
     Attributes:
-        pause: waits so many seconds.
+        cut: splits a text into chunks.
+        pause: sleeps for a number of seconds.
     """
 
     store: DocumentStore
@@ -53,46 +54,51 @@ class Versions:
 
     @property
     def rows(self) -> DocumentRows:
-        """The rows and entries of documents."""
+        """The chunk rows and index entries of documents."""
         return DocumentRows(self.store, self.index)
 
     def indexing(self, scope: Scope, document: Document) -> Indexing:
-        """Return what writes the entries of a document."""
+        """Return the writer of a document's index entries."""
         return Indexing(rows=self.rows, embedder=self.embedder, scope=scope, document=document, pause=self.pause)
 
-    def build(self, scope: Scope, document: Document, text: str, told: ReportProgress, *, resumed: bool) -> Document:
-        """Make a text the document's next version, and return the document as it then is.
+    def build(
+        self, scope: Scope, document: Document, text: str, report_progress: ReportProgress, *, resumed: bool
+    ) -> Document:
+        """Build the document's next version from a text, switch to it, and return the document as it then is.
 
         Args:
             scope: of the document's organisation.
-            document: being indexed, under a lease.
-            text: of its `next_version`.
-            told: see `ReportProgress`.
-            resumed: an earlier attempt at this version did not come to its end.
+            document: its state is `INDEXING`, and the caller holds its lease.
+            text: canonical text of `next_version`.
+            report_progress: see `ReportProgress`.
+            resumed: whether an earlier attempt at this version was interrupted.
 
         Raises:
-            FencepostError: `document_busy`, somebody changed the document meanwhile; `index_unavailable`, the index
-                does not show yet what was written; `conversations_unavailable`.
-            IndexUnavailable, EmbedderUnavailable: as they say.
+            FencepostError: `document_busy`, the document changed meanwhile; `index_unavailable`, the index does not
+                show yet what was written; `conversations_unavailable`.
+            IndexUnavailable: the index does not answer.
+            EmbedderUnavailable: the embedder does not answer.
         """
-        indexing = self.indexing(scope, document)
-        shown = self._shown(scope, document) if resumed and is_settled(document, self.clock()) else None
-        building = VersionBuild(
-            indexing=indexing, text=text, cut=self.cut(text, document.language), told=told, shown=shown
+        indexing, listed = self.indexing(scope, document), None
+        if resumed and is_settled(document, self.clock()):
+            listed = frozenset(entry.stored_id for some in self.rows.entries(scope, document.id) for entry in some)
+        build = VersionBuild(
+            indexing=indexing,
+            text=text,
+            chunks=self.cut(text, document.language),
+            report_progress=report_progress,
+            listed_entries=listed,
         )
-        building.sort_rows()
-        building.write_new()
+        build.update_existing()
+        build.write_new()
         if resumed:
             indexing.remove_orphans()
-        building.confirm()
-        building.place()
-        return self.switch(scope, document, text, len(building.pieces))
-
-    def _shown(self, scope: Scope, document: Document) -> frozenset[str]:
-        return frozenset(entry.stored_id for some in self.rows.entries(scope, document.id) for entry in some)
+        build.confirm()
+        build.place()
+        return self.switch(scope, document, text, len(build.chunks_by_id))
 
     def switch(self, scope: Scope, document: Document, text: str, chunks: int) -> Document:
-        """Let the document's row name its next version: from here on, that one is read.
+        """Make the document's row name its next version, which readers use from then on.
 
         Raises:
             FencepostError: `document_busy`, `conversations_unavailable`.
@@ -109,11 +115,11 @@ class Versions:
         return changed(self.store, scope, document, after, self.clock)
 
     def clean(self, scope: Scope, document: Document) -> None:
-        """Remove all that is part of no version of the document any more.
+        """Remove chunks, entries, places and objects that are part of no version of the document any more.
 
         Raises:
             FencepostError: `conversations_unavailable`.
-            IndexUnavailable: as it says.
+            IndexUnavailable: the index does not answer.
         """
         for rows in self.rows.pages(scope, document.id):
             self.rows.drop(scope, document.id, [row for row in rows if is_left_over(row, document)])
@@ -123,7 +129,14 @@ class Versions:
         self.forget(scope, document.id, keep=document.version)
 
     def forget(self, scope: Scope, document_id: str, *, keep: int = 0) -> None:
-        """Remove places and objects of a document's versions. The objects tell which there are, and so go last.
+        """Remove the chunk places and objects of all versions but one.
+
+        Versions are found by their objects, so a version's objects are removed after its places.
+
+        Args:
+            scope: of the document's organisation.
+            document_id: the document.
+            keep: the version to keep; 0 for none.
 
         Raises:
             FencepostError: `conversations_unavailable`.

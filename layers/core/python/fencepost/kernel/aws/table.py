@@ -101,13 +101,16 @@ class Table:
         answer = self._conditional("put_item", self._put(item, condition))
         return answer if isinstance(answer, Refused) else None
 
-    def update(self, key: Key, *actions: Action, condition: Condition | None = None) -> Item | Refused:
+    def update(
+        self, key: Key, *actions: Action, condition: Condition | None = None, whole: bool = False
+    ) -> Item | Refused:
         """Update a row, or create it if there is none.
 
         Returns:
-            The attributes that the actions wrote, or the row that the condition failed on.
+            The attributes that the actions wrote, or with `whole` all attributes of the row; `Refused` with the row
+            that the condition failed on.
         """
-        request = self._update(key, actions, condition) | {"ReturnValues": "UPDATED_NEW"}
+        request = self._update(key, actions, condition) | {"ReturnValues": "ALL_NEW" if whole else "UPDATED_NEW"}
         answer = self._conditional("update_item", request)
         return answer if isinstance(answer, Refused) else answer.get("Attributes", {})
 

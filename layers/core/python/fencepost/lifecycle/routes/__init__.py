@@ -1,1 +1,1 @@
-"""HTTP routes."""
+"""HTTP routes of exports, imports, erasures, carried summaries and diagnoses."""

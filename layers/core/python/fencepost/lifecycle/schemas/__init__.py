@@ -1,1 +1,1 @@
-"""Request and response models."""
+"""Request and response models: bundles (exports and imports), erasures, carried summaries, diagnoses."""

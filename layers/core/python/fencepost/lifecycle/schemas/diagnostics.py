@@ -97,13 +97,13 @@ class DiagnosedContext(PromptBody):
 
 
 def diagnosis_body(diagnosis: Diagnosis, looks: tuple[Look, ...] | None = None) -> DiagnosisBody:
-    """Return a diagnosis as an admin sees it."""
+    """Return the body of a diagnosis, with its recent looks where they were read."""
     recent = None if looks is None else [LookBody.model_validate(look) for look in looks]
     return DiagnosisBody.model_validate(diagnosis).model_copy(update={"recent_looks": recent})
 
 
 def masked_messages(view: View, next_cursor: str | None) -> MaskedMessages:
-    """Return what a look shows."""
+    """Return the body of a page of masked messages."""
     conversation: Conversation = view.conversation
     return MaskedMessages(
         title=conversation.title,

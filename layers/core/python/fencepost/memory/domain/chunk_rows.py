@@ -1,4 +1,4 @@
-"""What the table knows of messages in the index: a row for each part, beside the messages and erased with them."""
+"""Rows of message chunks: which chunks of a conversation have index entries."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from fencepost.prompting.domain.citations import without_markers
 from fencepost.retrieval.domain.search import Vector
 
 BACK: Final = 12
-"""Messages: how far behind the last one that it knows a job looks for changes. Who changes an older one says so."""
+"""Number of messages before the last processed one in which a job looks for changes. A writer that changes an older
+message sets `Job.revises`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageChunkRow:
-    """A part of a message, as far as the index holds it. Its words are the message's own, and stand nowhere else.
+    """A chunk of a message and its index entry. The row holds no text: the text is read from the message.
+
+    The row stands in the conversation's partition and is erased with it.
 
     Attributes:
-        message: id.
-        seq: the message's.
-        number: which part of it, from 0: a long message is found by its parts, as a long document is.
-        start, end: its span in the message's content, in code points, end exclusive.
-        passage: SHA-256 hex digest of what was embedded.
-        vector: the part's own, without its neighbours' share; never in a cache that outlives the message.
-        model: that made the vector.
-        version: of its entry, which changes with whatever the entry is made of, its neighbours included.
-        stored_id: what the index calls its entry; empty until it is there.
-        stale_id: what the index calls an older entry of it, which is to be removed once the newer one is found.
+        message: id of the message.
+        seq: number of the message in its conversation.
+        number: number of the chunk in its message, from 0.
+        start, end: span of the chunk in the message's content, in code points, end exclusive.
+        passage: SHA-256 hex digest of the embedded text.
+        vector: vector of the chunk alone, without its neighbours' share. It is kept in no cache that outlives the
+            message.
+        model: name of the model that made the vector.
+        version: version of the entry. It changes with everything the entry is made from, neighbours included; 0 marks
+            an entry that is missing from the index.
+        stored_id: the index's id of the entry; empty until it is written.
+        stale_id: the index's id of an older entry, to be removed once searches find the newer one; empty otherwise.
     """
 
     message: str
@@ -44,18 +50,18 @@ class MessageChunkRow:
 
     @property
     def chunk(self) -> str:
-        """What its entry names as its row: `<message>#<number>`."""
+        """Return the name by which the index entry refers to this row: `<message>#<number>`."""
         return f"{self.message}#{self.number}"
 
     @property
     def entry_ids(self) -> tuple[str, ...]:
-        """What the index calls its entries: none, one, or an older one as well."""
+        """Return the index's ids of the chunk's entries: two while an older one is still to be removed."""
         return tuple(filter(None, (self.stored_id, self.stale_id)))
 
 
 def words_of(content: str, start: int, end: int) -> str:
-    """Return what a span of a message's content says, as it is found and shown.
+    """Return the text of a span of a message's content, as it is indexed and shown.
 
-    Whoever wrote it, nothing in it is hidden, and nothing reads as a citation, not even once it is normalised.
+    Hidden characters are removed, and so is everything that reads as a citation marker once the text is normalised.
     """
     return without_markers(normalise(content[start:end])).strip()

@@ -1,7 +1,8 @@
-"""Entries of messages and the rows that know them: written in an order that leaves no words where nobody looks.
+"""Index entries of messages, and the chunk rows that refer to them.
 
-New entries first, then the rows that know them; entries that were replaced go when the new ones are found. What is
-removed goes the other way: the entries, then their rows.
+Entries are written before their rows, and removed before their rows. So an entry without a row can only be left by a
+run that was interrupted, and such a run leaves its progress at 0: the next one compares the index with the rows.
+Replaced entries are removed once searches find the new ones.
 """
 
 from __future__ import annotations
@@ -23,28 +24,28 @@ from fencepost.retrieval.ports import Embedder, Stored, VectorIndex
 from fencepost.retrieval.service.index_errors import index_errors
 
 AT_ONCE: Final = 64
-"""Parts that are embedded, indexed and written together: less than one transaction holds."""
+"""Chunks that are embedded, indexed and written together: fewer than one transaction holds."""
 _LISTED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEntries:
-    """What the index holds of conversations, as far as no embedder is needed."""
+    """Removes, compares and settles entries: the operations that need no embedder."""
 
-    parts: MessageChunkStore
+    chunks: MessageChunkStore
     index: VectorIndex
 
     def forget(self, scope: Scope, conversation_id: str, through: int | None = None) -> None:
-        """Remove what rows know of messages up to `through`, or of all.
+        """Remove the entries and rows of messages up to `through`, or of all messages.
 
         Raises:
-            FencepostError: `index_unavailable` or `conversations_unavailable`; calling it again goes on.
+            FencepostError: `index_unavailable` or `conversations_unavailable`; calling it again continues.
         """
         with index_errors():
-            self.remove(scope, conversation_id, self.parts.parts(scope, conversation_id, last=through))
+            self.remove(scope, conversation_id, self.chunks.parts(scope, conversation_id, last=through))
 
     def forget_all(self, scope: Scope, conversation_id: str) -> None:
-        """Remove all that there is of a conversation, entries of which no row knows included.
+        """Remove all entries and rows of a conversation, including entries without a row.
 
         Raises:
             FencepostError: as `forget`.
@@ -54,36 +55,41 @@ class MessageEntries:
             self._delete(scope, sorted(self._listed(scope, conversation_id)))
 
     def remove(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
-        """Remove entries, then the rows that know them."""
+        """Remove the entries of these rows, then the rows."""
         for some in batched(rows, AT_ONCE, strict=False):
-            self._delete(scope, _entries_of(some))
-            self.parts.drop_parts(scope, conversation_id, some)
+            self._delete(scope, _entry_ids(some))
+            self.chunks.drop_chunks(scope, conversation_id, some)
 
     def compare(self, scope: Scope, conversation: Conversation) -> None:
-        """Remove entries of which no row knows, and have entries made anew that are not there.
+        """Remove entries without a row, and mark rows without their entry, so that the entry is made again.
 
-        An entry that is listed late is taken for missing: it is made twice then, and the older one goes. Entries are
-        listed before rows are read: a conversation that is erased and comes back meanwhile loses none of its own.
+        An entry that the index lists late is taken for missing: it is then made twice, and the older one is removed.
+        Entries are listed before rows are read, so that no entry is removed of a conversation that is erased and
+        imported again in the meantime.
         """
         listed = self._listed(scope, conversation.id)
-        rows = self.parts.parts(scope, conversation.id)
-        self._delete(scope, sorted(listed.keys() - set(_entries_of(rows))))
-        lost = [row for row in rows if row.version and not _is_of(row, listed.get(row.stored_id))]
-        kept = [replace(row, version=0) for row in lost if row.seq >= conversation.kept_from]
-        for some in batched(kept, AT_ONCE, strict=False):
-            self.parts.put_parts(scope, conversation, some)
+        rows = self.chunks.parts(scope, conversation.id)
+        self._delete(scope, sorted(listed.keys() - set(_entry_ids(rows))))
+        missing = list[MessageChunkRow]()
+        for row in rows:
+            entry = listed.get(row.stored_id)
+            is_current = entry is not None and (entry.version, entry.model) == (row.version, row.model)
+            if row.version and row.seq >= conversation.kept_from and not is_current:
+                missing.append(replace(row, version=0))
+        for some in batched(missing, AT_ONCE, strict=False):
+            self.chunks.put_chunks(scope, conversation, some)
 
     def settle(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> None:
-        """Remove entries that were replaced, where searches find by now what took their place."""
-        waiting = [row for row in rows if row.stale_id]
-        for some in batched(waiting, AT_ONCE, strict=False):
-            seen = self.index.visible(scope, [row.stored_id for row in some])
-            if ready := [row for row in some if row.stored_id in seen]:
+        """Remove replaced entries where searches already find their successors."""
+        replaced = [row for row in rows if row.stale_id]
+        for some in batched(replaced, AT_ONCE, strict=False):
+            visible = self.index.visible(scope, [row.stored_id for row in some])
+            if ready := [row for row in some if row.stored_id in visible]:
                 self._delete(scope, [row.stale_id for row in ready])
-                self.parts.put_parts(scope, conversation, [replace(row, stale_id="") for row in ready])
+                self.chunks.put_chunks(scope, conversation, [replace(row, stale_id="") for row in ready])
 
     def _listed(self, scope: Scope, conversation_id: str) -> dict[str, Stored]:
-        """Return the entries of a conversation, by what the index calls them. Another owner's may have the same id."""
+        """Return the entries of an owner's conversation by their ids. Another owner's may have the same id."""
         listed = pages(lambda at: self.index.listed(scope, at, _LISTED, parent=conversation_id, owner=scope.owner))
         return {one.stored_id: one for some in listed for one in some}
 
@@ -94,11 +100,11 @@ class MessageEntries:
 
 @dataclass(slots=True, kw_only=True)
 class Renewal:
-    """Makes entries of one conversation.
+    """Writes the pending entries of one conversation.
 
     Attributes:
-        rows: as they are. What they hold vectors of is not embedded again.
-        progress: is set back while there may be entries of which no row knows, so that what fails there is looked for.
+        rows: stored rows. Texts whose vectors they hold are not embedded again.
+        progress: is 0 while entries without rows may exist, so that the next run looks for them if this one fails.
     """
 
     entries: MessageEntries
@@ -112,10 +118,14 @@ class Renewal:
     def __post_init__(self) -> None:
         self.vectors = known_vectors(self.rows, self.embedder.model.name)
 
-    def renew(self, due: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
-        """Make entries and return the rows that know them; None where the conversation is not what it was any more."""
+    def renew(self, pending: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
+        """Write entries and their rows.
+
+        Returns:
+            The rows; None if the conversation has been erased or replaced, or retention has reached a message.
+        """
         written = list[MessageChunkRow]()
-        for some in batched(due, AT_ONCE, strict=False):
+        for some in batched(pending, AT_ONCE, strict=False):
             self._embed(some)
             rows = self._write(some)
             if rows is None:
@@ -123,33 +133,33 @@ class Renewal:
             written += rows
         return written
 
-    def _embed(self, due: Sequence[PendingEntry]) -> None:
-        """Embed what no row holds. It goes into rows alone, which are erased with the conversation."""
-        texts = {part.passage: part.spoken for one in due for part in one.placed.together}
+    def _embed(self, pending: Sequence[PendingEntry]) -> None:
+        """Embed the texts that no row has a vector of.
+
+        The vectors are stored in rows only, which are erased with the conversation.
+        """
+        texts = {chunk.passage: chunk.embedded_text for one in pending for chunk in one.context.chunks}
         missing = {digest: text for digest, text in texts.items() if digest not in self.vectors}
         for some in batched(missing.items(), AT_ONCE, strict=False):
             made = self.embedder.passages([text for _, text in some])
             self.vectors |= zip(dict(some), made, strict=True)
 
-    def _write(self, due: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
+    def _write(self, pending: Sequence[PendingEntry]) -> list[MessageChunkRow] | None:
         index, before = self.entries.index, self.progress.through
         self.progress.through = 0
-        ids = index.upsert(self.scope, [entry_of(self.scope, self.conversation.id, one, self.vectors) for one in due])
-        pairs = list(zip(due, ids, strict=True))
+        ids = index.upsert(
+            self.scope, [entry_of(self.scope, self.conversation.id, one, self.vectors) for one in pending]
+        )
+        pairs = list(zip(pending, ids, strict=True))
         rows = [one.written(self.vectors[one.row.passage], stored_id) for one, stored_id in pairs]
-        kept = self.entries.parts.put_parts(self.scope, self.conversation, rows)
-        surplus = [one.surplus(stored_id) for one, stored_id in pairs] if kept else ids
-        if unknown := list(filter(None, surplus)):
-            index.delete(self.scope, unknown)
+        stored = self.entries.chunks.put_chunks(self.scope, self.conversation, rows)
+        surplus = [one.surplus(stored_id) for one, stored_id in pairs] if stored else ids
+        if without_row := list(filter(None, surplus)):
+            index.delete(self.scope, without_row)
         self.progress.through = before
-        return rows if kept else None
+        return rows if stored else None
 
 
-def _is_of(row: MessageChunkRow, entry: Stored | None) -> bool:
-    """Tell whether an entry that a row knows is there, and is what the row says."""
-    return entry is not None and (entry.version, entry.model) == (row.version, row.model)
-
-
-def _entries_of(rows: Sequence[MessageChunkRow]) -> list[str]:
-    """Return what the index calls the entries that rows know."""
+def _entry_ids(rows: Sequence[MessageChunkRow]) -> list[str]:
+    """Return the index's ids of the entries of these rows."""
     return [one for row in rows for one in row.entry_ids]

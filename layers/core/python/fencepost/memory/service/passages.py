@@ -1,4 +1,4 @@
-"""From hits to memories: what somebody said, or was told, in other conversations, as it is stored now."""
+"""Hydration of message hits: the passages are read from the stored messages, never from the index."""
 
 from __future__ import annotations
 
@@ -14,26 +14,30 @@ from fencepost.conversations.ports import ConversationStore
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
+from fencepost.memory.domain.chunk_rows import words_of
 from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageHits
 from fencepost.model.domain import Role
-from fencepost.retrieval.domain.ranking.fusion import FusionKey, key_of
+from fencepost.retrieval.domain.ranking.fusion import key_of
 from fencepost.retrieval.domain.search import Hit, Passage, message_of, number_of
 from fencepost.retrieval.ports import Hydrated
 
 TITLE: Final = "Earlier conversation"
-"""Day and speaker follow it. The conversation's own title is made of its words: in the sources of answers elsewhere it
-would outlive it."""
+"""Title of the passages, followed by day and speaker. The conversation's own title is not used: it is made of the
+conversation's words, and would outlive the conversation in the stored sources of other answers.
+"""
 
 _SPEAKERS: Final = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
 
 
-class _Fate(Enum):
-    """What becomes of a hit. One that waits is neither shown nor removed: it is not written yet, or on its way out."""
+class _HitAction(Enum):
+    """What to do with a hit.
 
-    SHOWN = auto()
-    WAITS = auto()
-    DEAD = auto()
+    `SKIP` neither shows nor removes it: its row is not written yet, or is about to be removed.
+    """
+
+    SHOW = auto()
+    SKIP = auto()
+    REMOVE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ class MessagePassages:
 
     Attributes:
         hits: reads rows.
-        conversations: reads what stands in S3.
-        clock: tells what is too old to be shown.
+        conversations: reads messages whose content is in S3.
+        clock: tells which messages have expired.
     """
 
     hits: MessageHits
@@ -53,56 +57,57 @@ class MessagePassages:
     def hydrate(
         self,
         scope: Scope,
-        grants: frozenset[str],  # noqa: ARG002 - messages are their owner's alone
+        grants: frozenset[str],  # noqa: ARG002 - messages are visible to their owner only
         hits: Sequence[Hit],
     ) -> Hydrated:
-        """See `Hydrator`. Rows are looked for under the scope's owner: nobody else's are there, whatever a hit says."""
+        """Return the passages of hits, and the hits to remove. Rows are read under the scope's owner only.
+
+        A passage whose message is in S3 has no text until `finish`.
+        """
         places = {key_of(hit): place for hit in hits if (place := _place(hit))}
         rows = self.hits.hydrate(scope, list(places.values()))
-        fates = {key_of(hit): self._fate(hit, places.get(key_of(hit)), rows) for hit in hits}
-        passages = {key: _passage(key, places[key], rows) for key, fate in fates.items() if fate is _Fate.SHOWN}
-        return Hydrated(passages, tuple(hit for hit in hits if fates[key_of(hit)] is _Fate.DEAD))
+        actions = {key_of(hit): self._action(hit, places.get(key_of(hit)), rows) for hit in hits}
+        shown = [key for key, action in actions.items() if action is _HitAction.SHOW]
+        passages = {(parent, chunk): _passage(chunk, places[parent, chunk], rows) for parent, chunk in shown}
+        return Hydrated(passages, tuple(hit for hit in hits if actions[key_of(hit)] is _HitAction.REMOVE))
 
     def finish(self, scope: Scope, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """See `Hydrator`: the words of what stands in S3, all at once. What is not found there is left out."""
-        running = [start_concurrently(partial(self._read, scope, each)) for each in passages if not each.text]
-        read = {(one.parent, one.chunk): one for future in running if (one := future.result())}
-        whole = (each if each.text else read.get((each.parent, each.chunk)) for each in passages)
-        return tuple(each for each in whole if each)
+        """Read the texts that are in S3, concurrently. Passages whose message is not found there are left out."""
+        running = [
+            None if passage.text else start_concurrently(partial(self._read, scope, passage)) for passage in passages
+        ]
+        finished = (
+            passage if future is None else future.result() for passage, future in zip(passages, running, strict=True)
+        )
+        return tuple(passage for passage in finished if passage)
 
-    def _fate(self, hit: Hit, place: MessageChunkPlace | None, rows: HitRows) -> _Fate:
-        talk = rows.conversations.get(hit.parent)
-        if place is None or talk is None or hit.position < talk.kept_from:
-            return _Fate.DEAD
+    def _action(self, hit: Hit, place: MessageChunkPlace | None, rows: HitRows) -> _HitAction:
+        conversation = rows.conversations.get(hit.parent)
+        if place is None or conversation is None or hit.position < conversation.kept_from:
+            return _HitAction.REMOVE
         message = rows.messages.get((hit.parent, hit.position))
         if message is None:
-            archived = hit.position <= talk.archived_through
-            return _known(hit, rows.parts.get(place)) if archived else _Fate.DEAD
-        if message.id != message_of(hit.chunk) or message.status is MessageStatus.SUPERSEDED:
-            return _Fate.DEAD
-        if not message.is_settled or not is_kept(talk, message, self.clock()):
-            return _Fate.WAITS
-        return _known(hit, rows.parts.get(place))
+            if hit.position > conversation.archived_through:
+                return _HitAction.REMOVE
+        elif message.id != message_of(hit.chunk) or message.status is MessageStatus.SUPERSEDED:
+            return _HitAction.REMOVE
+        elif not message.is_settled or not is_kept(conversation, message, self.clock()):
+            return _HitAction.SKIP
+        # Any entry of the chunk will do: the index lists replaced entries for a while, and the text is the message's
+        # in any case.
+        row = rows.chunks.get(place)
+        return _HitAction.SHOW if row and row.chunk == hit.chunk else _HitAction.SKIP
 
     def _read(self, scope: Scope, passage: Passage) -> Passage | None:
-        """Return a passage with its words; None where its message is not there, or not to be shown."""
+        """Return a passage with its text; None if its message does not exist or must not be shown."""
         page = self.conversations.messages(
             scope, passage.parent, after=passage.position - 1, limit=1, newest_first=False
         )
         message = next(iter(page.items), None)
         if message is None or message.seq != passage.position or not message.is_settled:
             return None
-        whole = _worded(passage, message)
-        return whole if message.id == message_of(passage.chunk) and whole.text else None
-
-
-def _known(hit: Hit, part: MessageChunkRow | None) -> _Fate:
-    """Show what has a row, by whichever entry it was found.
-
-    An index lists what was replaced for a while, and of two entries the ranking knows no newer one. The words are those
-    of the message in any case.
-    """
-    return _Fate.SHOWN if part and part.chunk == hit.chunk else _Fate.WAITS
+        complete = _with_text(passage, message)
+        return complete if message.id == message_of(passage.chunk) and complete.text else None
 
 
 def _place(hit: Hit) -> MessageChunkPlace | None:
@@ -110,10 +115,9 @@ def _place(hit: Hit) -> MessageChunkPlace | None:
     return None if number is None else (hit.parent, hit.position, number)
 
 
-def _passage(key: FusionKey, place: MessageChunkPlace, rows: HitRows) -> Passage:
-    conversation_id, chunk = key
-    _, seq, _ = place
-    part, message = rows.parts[place], rows.messages.get((conversation_id, seq))
+def _passage(chunk: str, place: MessageChunkPlace, rows: HitRows) -> Passage:
+    conversation_id, seq, _ = place
+    row, message = rows.chunks[place], rows.messages.get((conversation_id, seq))
     passage = Passage(
         id=f"msg:{message_of(chunk)}",
         kind="message",
@@ -122,14 +126,14 @@ def _passage(key: FusionKey, place: MessageChunkPlace, rows: HitRows) -> Passage
         title=TITLE,
         url="",
         text="",
-        span=(part.start, part.end),
+        span=(row.start, row.end),
         position=seq,
     )
-    return _worded(passage, message) if message and (conversation_id, seq) not in rows.apart else passage
+    return _with_text(passage, message) if message and (conversation_id, seq) not in rows.apart else passage
 
 
-def _worded(passage: Passage, message: Message) -> Passage:
-    """Return a passage with the words of its message, and who said them when."""
+def _with_text(passage: Passage, message: Message) -> Passage:
+    """Return a passage with the text of its message, and a title that names day and speaker."""
     start, end = passage.span or (0, len(message.content))
-    said = f"{message.created_at.date().isoformat()}, {_SPEAKERS[message.role]}"
-    return replace(passage, text=words_of(message.content, start, end), title=f"{passage.title}, {said}")
+    written = f"{message.created_at.date().isoformat()}, {_SPEAKERS[message.role]}"
+    return replace(passage, text=words_of(message.content, start, end), title=f"{passage.title}, {written}")

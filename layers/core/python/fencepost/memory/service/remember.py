@@ -1,7 +1,7 @@
-"""Keep messages in the index, so that what somebody said is found in their other conversations.
+"""Job that keeps a conversation's messages in the index, so that their owner finds them in other conversations.
 
-A job compares a conversation's messages with the rows that say what the index holds of them, and mends the difference.
-It may come twice, late or not at all: whatever it finds, what it leaves is what the messages say.
+The job compares the messages with the stored chunk rows and corrects the differences. It may run twice, late or not at
+all: each run leaves index and rows as the messages require.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.service import SiteService
 from fencepost.kernel.ports import Clock
-from fencepost.memory.domain.chunk_rows import BACK, MessageChunkRow
+from fencepost.memory.domain.chunk_rows import BACK
 from fencepost.memory.domain.message_chunks import ChunkWindow, MessageChunk, SpanSplitter, chunks_of, entry_plan
 from fencepost.memory.service.message_entries import MessageEntries, Renewal
 from fencepost.queue.domain import Job
@@ -26,15 +26,15 @@ from fencepost.retrieval.ports import Embedder
 from fencepost.retrieval.service.index_errors import index_errors
 
 SLICE: Final = 128
-"""New parts after which a job queues itself again: embedded on one processor they take a part of a job's time."""
+"""New chunks after which a job queues its own continuation: they take one processor part of the job time to embed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberService:
-    """The job `Purpose.REMEMBER`.
+    """Handler of `Purpose.REMEMBER`.
 
     Attributes:
-        cut: cuts messages into parts.
+        cut: splits messages into chunks.
         slice: see `SLICE`.
     """
 
@@ -49,14 +49,15 @@ class RememberService:
     slice: int = SLICE
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Bring what the index holds of a conversation up to date.
+        """Update the entries of a conversation.
 
-        From a little before the last message that was looked at; where `job.revises` says so, from the first on, and
-        then what the index holds is compared as well. On a site that remembers nothing, what there is goes.
+        Messages are read from a little before the last processed one. If `job.revises` is set, they are read from the
+        first one, and the index is compared with the rows as well. On a site that remembers no messages, all entries
+        are removed.
 
         Raises:
-            FencepostError: `conversation_busy`, another worker is at it; `index_unavailable`, `embedder_unavailable` or
-                `conversations_unavailable`. Later may do.
+            FencepostError: `conversation_busy`, another worker holds the lease; `index_unavailable`,
+                `embedder_unavailable` or `conversations_unavailable`. The job may be retried.
         """
         conversation = self.conversations.get(scope, job.conversation) if job.conversation else None
         if conversation is None:
@@ -74,59 +75,57 @@ class RememberService:
             self.queue.send([replace(job, revises=False)])
 
     def _advance(self, scope: Scope, job: Job, conversation: Conversation, progress: WorkProgress) -> bool:
-        """Work on the next slice; False where more is left."""
+        """Update the entries of the next slice; False if messages are left."""
         if job.revises or not progress.through:
             progress.through = 0
             self.entries.compare(scope, conversation)
             progress.through = conversation.kept_from - 1
-        stretch = self._stretch(scope, conversation, progress.through)
-        if not self._renew(scope, conversation, stretch, progress):
+        window = self._window(scope, conversation, progress.through)
+        if not self._renew(scope, conversation, window, progress):
             return True
-        reached = conversation.next_seq if stretch.ends else stretch.parts[-REACH].seq
+        reached = conversation.next_seq if window.ends else window.chunks[-REACH].seq
         progress.through = reached - 1
-        return stretch.ends
+        return window.ends
 
-    def _renew(self, scope: Scope, conversation: Conversation, stretch: ChunkWindow, progress: WorkProgress) -> bool:
-        """Mend the difference; False where the conversation is not what it was any more."""
-        rows = self._rows(scope, conversation, stretch)
-        plan = entry_plan(stretch, rows, self.embedder.model.name)
-        self.entries.remove(scope, conversation.id, plan.vanishing)
-        written = Renewal(
+    def _window(self, scope: Scope, conversation: Conversation, through: int) -> ChunkWindow:
+        """Read the chunks that may have changed, their neighbours, and the neighbours of those."""
+        back = 2 * BACK
+        while True:
+            window = self._read(scope, conversation, max(through - back, conversation.kept_from - 1), through)
+            unchanged = [chunk for chunk in window.chunks if chunk.seq <= through - BACK]
+            if window.begins or len(unchanged) >= 2 * REACH:
+                return window
+            back *= 2
+
+    def _read(self, scope: Scope, conversation: Conversation, after: int, through: int) -> ChunkWindow:
+        chunks, begins, new = list[MessageChunk](), after < conversation.kept_from, dict[int, int]()
+        for message in transcript(self.conversations, scope, conversation.id, after):
+            found = chunks_of(message, conversation.kept_from, self.cut)
+            chunks += found
+            if found and message.seq > through:
+                new[message.seq] = len(found)
+            # No message is divided between two slices, and at least one new message has all its neighbours.
+            if len(new) > REACH and sum(new.values()) >= self.slice:
+                return ChunkWindow(chunks=chunks, begins=begins, ends=False)
+        return ChunkWindow(chunks=chunks, begins=begins, ends=True)
+
+    def _renew(self, scope: Scope, conversation: Conversation, window: ChunkWindow, progress: WorkProgress) -> bool:
+        """Correct the entries of a window; False if the conversation was erased or replaced in the meantime."""
+        first = 1 if window.begins else window.chunks[0].seq
+        last = None if window.ends else window.chunks[-1].seq
+        rows = self.entries.chunks.parts(scope, conversation.id, first=first, last=last)
+        plan = entry_plan(window, rows, self.embedder.model.name)
+        self.entries.remove(scope, conversation.id, plan.obsolete)
+        renewal = Renewal(
             entries=self.entries,
             embedder=self.embedder,
             scope=scope,
             conversation=conversation,
             rows=rows,
             progress=progress,
-        ).renew(plan.due)
+        )
+        written = renewal.renew(plan.pending)
         if written is None:
             return False
         self.entries.settle(scope, conversation, [*plan.current, *written])
         return True
-
-    def _rows(self, scope: Scope, conversation: Conversation, stretch: ChunkWindow) -> tuple[MessageChunkRow, ...]:
-        first = 1 if stretch.begins else stretch.parts[0].seq
-        last = None if stretch.ends else stretch.parts[-1].seq
-        return self.entries.parts.parts(scope, conversation.id, first=first, last=last)
-
-    def _stretch(self, scope: Scope, conversation: Conversation, through: int) -> ChunkWindow:
-        """Read what may have changed, with all neighbours of it, and theirs."""
-        back = 2 * BACK
-        while True:
-            stretch = self._read(scope, conversation, max(through - back, conversation.kept_from - 1), through)
-            unchanged = [part for part in stretch.parts if part.seq <= through - BACK]
-            if stretch.begins or len(unchanged) >= 2 * REACH:
-                return stretch
-            back *= 2
-
-    def _read(self, scope: Scope, conversation: Conversation, after: int, through: int) -> ChunkWindow:
-        parts, begins, new = list[MessageChunk](), after < conversation.kept_from, dict[int, int]()
-        for message in transcript(self.conversations, scope, conversation.id, after):
-            found = chunks_of(message, conversation.kept_from, self.cut)
-            parts += found
-            if found and message.seq > through:
-                new[message.seq] = len(found)
-            # A message is never cut between two slices, and at least one new one has all its neighbours.
-            if len(new) > REACH and sum(new.values()) >= self.slice:
-                return ChunkWindow(parts=parts, begins=begins, ends=False)
-        return ChunkWindow(parts=parts, begins=begins, ends=True)

@@ -1,28 +1,31 @@
-"""What to look for when a question leaves part of that to the conversation: "and for Windows?"
+"""Retrieval queries for follow-up questions, such as "and for Windows?".
 
-The rules are few and cautious: a question that stands by itself is looked for as it is, and one that does not brings
-the last question that did. Nothing is rewritten, so nothing can be rewritten wrongly: both ways of finding take the
-words of both.
+By default a follow-up is searched for together with the last question that can be understood alone. Nothing is
+rewritten, so nothing is rewritten wrongly; the lexical and the vector query both use the words of both questions. The
+rules are few and cautious, and a question that can be understood alone is searched for as it is.
+
+Optionally a model rewrites the follow-up (`followup_prompt`, `rewritten`). The conversation, the last question
+included, is untrusted. The model's answer is only searched for: it is not shown and enters no prompt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from fencepost.kernel.text import normalise
 from fencepost.model.domain import Prompt, background_prompt
 from fencepost.prompting.domain.fence import TAG, fence
 from fencepost.prompting.domain.history import Exchange
-from fencepost.retrieval.domain.ranking.terms import STOP_WORDS, asked, terms
+from fencepost.retrieval.domain.ranking.terms import STOP_WORDS, query_terms, terms
 
 FEW_TERMS: Final = 3
-"""A question with no more telling terms than these may point back with a pronoun alone."""
+"""A question with at most this many query terms is a follow-up if it holds a pronoun."""
 FEW_CHARACTERS: Final = 16
-"""The same for scripts without spaces, whose terms are pairs of characters."""
+"""The same limit for scripts without spaces, whose terms are character bigrams."""
 ANSWER_CHARACTERS: Final = 200
-"""Of the answer before, for a question that speaks of what was answered."""
+"""Length of the excerpt of the last answer, for a question that refers to it."""
 
 _WORDS: Final = (
     "and|or|but|also|then|und|oder|aber|auch|et|ou|mais|aussi|y|o|pero|también|e|ma|anche|mas|também"
@@ -49,30 +52,30 @@ _SENTENCE: Final = re.compile(r".*?[.!?。！？](?=\s|$|[^\x00-\x7f])|.+", re.D
 
 
 def is_follow_up(question: str) -> bool:
-    """Tell whether a question cannot be understood without what was said before."""
+    """Tell whether a question can be understood only with the messages before it."""
     return _is_fragment(question) or (_is_short(question) and _POINTING.search(question) is not None)
 
 
 def resolved(question: str, said: Sequence[Exchange]) -> str:
-    """Return the text to look for: the question, after what it leans on.
+    """Return the text to search for: the question, preceded by the messages that it refers to.
 
     Args:
-        question: as it was asked.
+        question: as it was written.
         said: the conversation's last exchanges, oldest first.
 
     Returns:
-        The last question that was more than a fragment, where this one does not stand by itself; between the two the
-        beginning of the last answer, where this one points at something. The same arguments give the same text.
+        For a follow-up: the last question that is more than a fragment, then the beginning of the last answer if the
+        follow-up holds a pronoun, then the follow-up. Otherwise the question alone. Deterministic.
     """
     if not said or not is_follow_up(question):
         return question
     base = next((one.question for one in reversed(said) if not _is_fragment(one.question)), said[0].question)
-    answered = [_beginning(said[-1].answer)] if _POINTING.search(question) else []
-    return "\n".join([base, *filter(None, answered), question])
+    answer = _beginning(said[-1].answer) if _POINTING.search(question) else ""
+    return "\n".join(filter(None, [base, answer, question]))
 
 
 def _is_fragment(question: str) -> bool:
-    """Tell whether a question is a piece of one: it goes on with another, or all its words are everybody's."""
+    """Tell whether a question is a fragment: it opens or closes like a continuation, or has only stop words."""
     if _is_short(question) and (_OPENING.match(question) or _CLOSING.search(question)):
         return True
     return STOP_WORDS.issuperset(terms(question))
@@ -81,23 +84,23 @@ def _is_fragment(question: str) -> bool:
 def _is_short(question: str) -> bool:
     if _SPACELESS.search(question):
         return len(question.strip()) <= FEW_CHARACTERS
-    return len(asked(question)) <= FEW_TERMS
+    return len(query_terms(question)) <= FEW_TERMS
 
 
 def _beginning(answer: str) -> str:
-    """Return the first sentence of an answer, without the marks of Markdown and of citations."""
+    """Return the first sentence of an answer, without Markdown and citation marks."""
     plain = " ".join(_MARKS.sub("", answer[: 2 * ANSWER_CHARACTERS]).split())
     sentence = _SENTENCE.match(plain)
     return sentence[0][:ANSWER_CHARACTERS] if sentence else ""
 
 
 EXCHANGES: Final = 3
-"""The last ones: what a follow-up leans on is seldom further back."""
+"""The last exchanges, to one of which a follow-up usually refers."""
 MESSAGE_CHARACTERS: Final = 600
-"""Of each message, from its beginning."""
+"""Length of the excerpt of each message."""
 OUTPUT_TOKENS: Final = 100
 LONGEST: Final = 300
-"""Characters of a rewritten question. What is longer is more than a question."""
+"""Most characters of a rewritten question. Longer answers are discarded."""
 
 RULES: Final = f"""\
 You make the last question of a conversation understandable by itself, so that it can be looked up. The conversation \
@@ -119,28 +122,28 @@ _REQUEST: Final = "Write the question."
 
 
 def followup_prompt(question: str, said: Sequence[Exchange], nonce: str) -> Prompt:
-    """Return what the model is asked.
+    """Return the prompt that asks the model to rewrite a follow-up.
 
     Args:
-        question: as it was asked.
+        question: as it was written.
         said: the conversation's last exchanges, oldest first.
-        nonce: fresh, for this call alone.
+        nonce: a fresh nonce for this call.
     """
-    messages = [fence(f"msg:{place}", *message, nonce) for place, message in enumerate(_messages(question, said), 1)]
+    titled = [
+        message
+        for exchange in said[-EXCHANGES:]
+        for message in (("visitor", exchange.question), ("assistant", exchange.answer))
+    ]
+    messages = [
+        fence(f"msg:{place}", title, content[:MESSAGE_CHARACTERS], nonce)
+        for place, (title, content) in enumerate([*titled, ("question", question)], 1)
+    ]
     return background_prompt(RULES, (*messages, _REQUEST), OUTPUT_TOKENS)
 
 
 def rewritten(text: str, nonce: str) -> str:
-    """Return the question that the model's text is; empty where it is none: no words, too many, or several lines."""
+    """Return the rewritten question; empty if the text holds no words, is too long, or has several lines."""
     line = normalise(text).strip()
     if len(line) > LONGEST or "\n" in line or nonce in line or not any(terms(line)):
         return ""
     return line
-
-
-def _messages(question: str, said: Sequence[Exchange]) -> Iterator[tuple[str, str]]:
-    """Yield title and content of each, oldest first."""
-    for exchange in said[-EXCHANGES:]:
-        yield "visitor", exchange.question[:MESSAGE_CHARACTERS]
-        yield "assistant", exchange.answer[:MESSAGE_CHARACTERS]
-    yield "question", question[:MESSAGE_CHARACTERS]

@@ -1,4 +1,4 @@
-"""What an index holds and gives back, and what a prompt gets of it."""
+"""Index entries, searches, hits and passages."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Final, Literal
 
 type Vector = tuple[float, ...]
 """An embedding, of length one."""
+type EntryKind = Literal["document", "message"]
 
 FETCH_FACTOR: Final = 3
-"""Hits that each query asks for, for each passage that is wanted: what is dropped later must not starve the result."""
+"""Hits to request from each query for each wanted passage, because some are dropped later."""
+_NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
-    """What makes vectors. Those of different models are never compared.
+    """An embedding model. Vectors of different models are never compared.
 
     Attributes:
-        name: with everything that changes its vectors, e.g. `amazon.titan-embed-text-v2:0/1024`.
+        name: includes everything that changes the vectors, e.g. `amazon.titan-embed-text-v2:0/1024`.
         dimensions: of each vector.
-        max_tokens: of a text; what is beyond is cut by the model.
+        max_tokens: of a text; the model truncates longer ones.
     """
 
     name: str
@@ -33,17 +35,18 @@ class IndexEntry:
     """A chunk in the index.
 
     Attributes:
-        chunk: its row's id: of a chunk, or of a message.
-        org, owner: whose it is; a document's owner is empty.
+        chunk: id of the chunk's row, or of the message and its chunk.
+        org: the organisation.
+        owner: the owner of a message; empty for a document.
         parent: the document or the conversation.
-        version: of the parent (a document), or of the message's content.
-        grants: of which a reader needs one; empty for a message, which its owner alone reads.
-        text: its own words, for the lexical query.
-        context: the words around it (headings and title, or the turns beside it), which count less.
-        vector: of the text, in its context as the ranking rules put them together.
-        context_vector: of the words around it; empty where the ranking rules use none.
+        version: of the document, or of the message's content.
+        grants: a reader needs one of them; empty for a message, which only its owner reads.
+        text: the chunk's words, for the lexical query.
+        context: the words around the chunk (headings and title, or neighbouring messages), which count less.
+        vector: of the text, blended with its context by the ranking rules.
+        context_vector: of the context; empty where the ranking rules use none.
         model: name of the embedding model.
-        language: BCP 47, empty where unknown.
+        language: BCP 47; empty if unknown.
     """
 
     chunk: str
@@ -64,12 +67,12 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One question to an index. Organisation and owner come from the scope, and never from here.
+    """The parameters of an index query. Organisation and owner come from the scope only.
 
     Attributes:
-        grants: the reader's; only for documents.
+        grants: the reader's grants; for documents only.
         limit: most hits.
-        exclude_parent: a conversation whose messages the prompt has already.
+        exclude_parent: a conversation whose messages are left out, because the prompt holds them already.
     """
 
     kind: EntryKind
@@ -80,10 +83,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """What an index found. It is a hint: the truth is its row.
+    """An entry that an index found. It is a hint; the row is authoritative.
 
     Attributes:
-        score: of its list alone: BM25, or cosine; higher is better.
+        score: BM25 or cosine, comparable within its list only; higher is better.
     """
 
     stored_id: str
@@ -99,7 +102,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
-    """How an index is. `asleep` is a collection scaled to zero that is waking."""
+    """State of an index. `asleep` is a collection that was scaled to zero and is waking up."""
 
     state: Literal["ok", "asleep", "down"]
     detail: str = ""
@@ -107,15 +110,15 @@ class IndexHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """What may go into a prompt: a row that was found, is there, is current and may be read.
+    """Text that may go into a prompt: its row exists, is current and may be read.
 
     Attributes:
-        id: as fences and citations name it: `<document>#<chunk>` or `msg:<id>`.
-        chunk: its row's id.
-        version: of the document that was read; 0 for a message.
-        span: in the canonical text of the document, or in the message's content, in code points.
+        id: source id in fences and citations: `<document>#<chunk>` or `msg:<id>`.
+        chunk: id of the row.
+        version: of the document; 0 for a message.
+        span: code points in the canonical text of the document, or in the message's content.
         position: the message's number in its conversation; 0 for a document.
-        score: calibrated: the chance that it answers, from 0 to 1.
+        score: probability that the passage answers the question.
     """
 
     id: str
@@ -133,10 +136,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """What was found for a prompt.
+    """Retrieved passages for a prompt.
 
     Attributes:
-        passages: of documents, the best first; None where there are none that the reader may find, or nothing tells.
+        passages: of documents, the best first; None where the reader may find no documents, or the search failed.
         memories: messages of the owner's other conversations, the best first.
     """
 
@@ -145,11 +148,16 @@ class Recalled:
 
 
 NOTHING_RECALLED: Final = Recalled()
-"""Where there is no index, or it does not answer."""
+"""The result without an index, or when it does not answer."""
 
 
 class IndexUnavailable(Exception):
-    """The index does not answer, or refuses. `reason` is short and holds no input; `retriable` where later may do."""
+    """The index does not answer, or refuses.
+
+    Attributes:
+        reason: short, without input.
+        retriable: a retry may succeed.
+    """
 
     def __init__(self, reason: str, *, retriable: bool = True) -> None:
         super().__init__(reason)
@@ -158,7 +166,7 @@ class IndexUnavailable(Exception):
 
 
 class EmbedderUnavailable(Exception):
-    """The embedder does not answer, or refuses. As `IndexUnavailable`."""
+    """The embedder does not answer, or refuses. Attributes are those of `IndexUnavailable`."""
 
     def __init__(self, reason: str, *, retriable: bool = True) -> None:
         super().__init__(reason)
@@ -166,16 +174,12 @@ class EmbedderUnavailable(Exception):
         self.retriable = retriable
 
 
-type EntryKind = Literal["document", "message"]
-_NUMBER: Final = re.compile(r"[0-9]{1,6}")
-
-
 def message_of(chunk: str) -> str:
-    """Return the id of the message that an entry's chunk is a part of; empty of what is none."""
+    """Return the message id in the chunk id of a message's entry; empty for other chunk ids."""
     return chunk.rpartition("#")[0]
 
 
 def number_of(chunk: str) -> int | None:
-    """Return which part of its message an entry's chunk is; None of what is none."""
+    """Return the chunk's number in its message, from the chunk id; None for other chunk ids."""
     number = chunk.rpartition("#")[2]
     return int(number) if _NUMBER.fullmatch(number) and message_of(chunk) else None

@@ -1,1 +1,1 @@
-"""Use cases."""
+"""Use cases: the retriever, cached embedding, rewriting of follow-ups."""

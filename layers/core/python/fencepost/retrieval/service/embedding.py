@@ -1,4 +1,4 @@
-"""Embedding what was not embedded before."""
+"""Embedding with a cache."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fencepost.retrieval.ports import Embedder, EmbeddingCache
 
 @dataclass(frozen=True, slots=True)
 class CachedEmbedder:
-    """An embedder behind a cache by the texts' hashes, for each organisation apart.
+    """An embedder behind a cache, which is keyed by organisation and by the texts' hashes.
 
     Attributes:
-        batch: most texts that the embedder is given at once.
+        batch: most texts in one call of the embedder.
     """
 
     embedder: Embedder
@@ -26,16 +26,16 @@ class CachedEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """What makes the vectors."""
+        """The model that makes the vectors."""
         return self.embedder.model
 
     def passages(self, scope: Scope, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Embed what is to be found, in order. Each text that is not known is embedded once.
+        """Return the vectors of passages, in order. Each text that is not cached is embedded once.
 
         Raises:
-            EmbedderUnavailable: the embedder does not answer; what it had embedded by then is remembered.
+            EmbedderUnavailable: the embedder does not answer; vectors made until then are cached.
         """
-        digests = list(map(_digest, texts))
+        digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
         known = dict(self.cache.known(scope, self.model.name, digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         for some in batched(missing.items(), self.batch, strict=False):
@@ -47,7 +47,3 @@ class CachedEmbedder:
     def count(self, text: str) -> int:
         """Return the tokens of a text, or an upper bound."""
         return self.embedder.count(text)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,8 +1,8 @@
-"""What the index and the embedder raise, as jobs report it."""
+"""Error codes for failures of the index and the embedder, as jobs report them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fencepost.kernel.errors import ErrorCode, FencepostError
@@ -10,15 +10,15 @@ from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexUnavaila
 
 
 class PermanentError(FencepostError):
-    """An index or an embedder refuses for good."""
+    """The index or the embedder refuses, and would refuse a retry."""
 
 
 @contextmanager
 def index_errors() -> Iterator[None]:
-    """Give what the index and the embedder raise its code: a later try may do, or an operator mends it.
+    """Turn errors of the index and the embedder into a `FencepostError`.
 
     Raises:
-        FencepostError: `index_unavailable` or `embedder_unavailable`; `PermanentError` where no later try will do.
+        FencepostError: `index_unavailable` or `embedder_unavailable`; a `PermanentError` where a retry is useless.
     """
     try:
         yield
@@ -29,5 +29,4 @@ def index_errors() -> Iterator[None]:
 
 
 def _failed(code: ErrorCode, *, retriable: bool) -> FencepostError:
-    kind: Callable[[ErrorCode], FencepostError] = FencepostError if retriable else PermanentError
-    return kind(code)
+    return FencepostError(code) if retriable else PermanentError(code)

@@ -1,8 +1,9 @@
-"""The passages that may answer a question: found by words and by meaning, hydrated, and chosen, within a deadline.
+"""The retriever: searches the index, hydrates the hits from their rows, and chooses passages, within a deadline.
 
-One embedding; for each kind of entries one lexical and one vector query at once; one order of both; then the rows. Rows
-that are gone, superseded or not the reader's are dropped before the cut, and what comes after them is looked at, so
-that no number of dead hits starves the result. What is late is left out. Nothing here fails a turn.
+A search makes one embedding, then for each kind of entries a lexical and a vector query in parallel, fuses both
+rankings, and reads the rows of the best hits. Hits whose rows are deleted, superseded or not readable are dropped, and
+the next hits are hydrated in their place, so dead hits never shorten the result. Late answers are left out, and no
+failure of the retriever fails a turn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.concurrency import start_concurrently
 from fencepost.kernel.errors import FencepostError
-from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, FusionKey, Lists, Profile, Ranked, key_of, rank
+from fencepost.retrieval.domain.ranking.fusion import LIST_LIMIT, FusionKey, Lists, Profile, Ranked, fuse, key_of
 from fencepost.retrieval.domain.ranking.selection import Chance, collapsed, diversified, relevant
 from fencepost.retrieval.domain.search import (
     FETCH_FACTOR,
@@ -34,27 +35,27 @@ from fencepost.retrieval.ports import Embedder, Hydrated, Hydrator, VectorIndex
 
 DEADLINE_SECONDS: Final = 0.4
 HYDRATION_SHARE: Final = 0.25
-"""Of the deadline: what the queries leave to the rows, without which nothing can be shown."""
+"""Share of the deadline that is kept for hydration: without rows there are no passages."""
 FINISHED_SHARE: Final = 0.05
-"""Of the deadline: what the last reading leaves, so that what was found without it is still in time."""
-PIECES_OF_A_PART: Final[Mapping[EntryKind, int]] = {"document": 3, "message": 1}
-"""Most passages of one section, or message: a long section may answer in several places, but not take all the room."""
+"""Share of the deadline that is kept after `Hydrator.finish`, so that unfinished passages can still be returned."""
+CHUNKS_PER_GROUP: Final[Mapping[EntryKind, int]] = {"document": 3, "message": 1}
+"""Most passages of one section or message: a long section may answer in several places, but leaves room for others."""
 
 type EnqueueRemoval = Callable[[Scope, EntryKind, Sequence[Hit]], None]
-"""Queues the removal of entries that lead to no row."""
+"""Queues the removal of index entries whose rows are deleted."""
 
 _PROFILES: Final[Mapping[EntryKind, Profile]] = {"document": Profile.DOCUMENTS, "message": Profile.MESSAGES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalQuery:
-    """What is looked for, and by whom.
+    """The text to search for, and the reader's permissions.
 
     Attributes:
-        text: the question, with what it leans on.
-        grants: the reader's, of which a document asks for one.
-        wanted: how many passages of each kind.
-        conversation: whose messages the prompt has already.
+        text: the question; for a follow-up, with the earlier question that it refers to.
+        grants: the reader's grants; a document requires one of them.
+        wanted: how many passages of each kind to return.
+        conversation: a conversation whose messages are excluded, because the prompt holds them already.
     """
 
     text: str
@@ -65,12 +66,12 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievedPassages:
-    """What was found of one kind.
+    """The passages of one kind of entries.
 
     Attributes:
-        passages: the best first; none where nothing is relevant.
-        degraded: a part was late or did not answer.
-        any: the index holds something of this kind that the reader may find, relevant or not.
+        passages: the best first; empty where nothing is relevant.
+        degraded: a query or a store was late or did not answer.
+        any: the index holds entries of this kind that the reader may find, relevant or not.
     """
 
     passages: tuple[Passage, ...] = ()
@@ -83,13 +84,14 @@ LATE: Final = RetrievedPassages(degraded=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retriever:
-    """Finds passages.
+    """Finds the passages that may answer a question.
 
     Attributes:
-        hydrators: by the kinds of entries that there are.
-        chance: calibrates a ranking's score.
-        floor: the chance that the best passage must have.
-        deadline: seconds for everything together.
+        hydrators: read the rows behind the hits, one for each kind of entries.
+        enqueue_removal: called with hits whose rows are deleted.
+        chance: turns a rank into the probability that the passage answers.
+        floor: probability that the best passage must reach; below it, no passages are returned.
+        deadline: seconds for a whole search.
     """
 
     index: VectorIndex
@@ -101,26 +103,28 @@ class Retriever:
     deadline: float = DEADLINE_SECONDS
 
     def begin(self, scope: Scope, query: RetrievalQuery) -> Future[Mapping[EntryKind, RetrievedPassages]]:
-        """Begin to search. The result is there after the deadline at the latest, and never raises for what is down."""
+        """Start a search. The future completes by the deadline, and does not raise when the index or a store fails."""
         until = time.monotonic() + self.deadline
         return start_concurrently(lambda: self._search(scope, query, until))
 
     def search(self, scope: Scope, query: RetrievalQuery) -> Mapping[EntryKind, RetrievedPassages]:
-        """Return what is found of each kind that is wanted."""
+        """Return the passages of each kind that the query wants."""
         return self._search(scope, query, time.monotonic() + self.deadline)
 
     def _search(self, scope: Scope, query: RetrievalQuery, until: float) -> Mapping[EntryKind, RetrievedPassages]:
         embedded = start_concurrently(lambda: self.embedder.query(query.text))
         kinds = [kind for kind in self.hydrators if query.wanted.get(kind)]
-        running = {kind: start_concurrently(_Kind(self, scope, query, kind, until, embedded).found) for kind in kinds}
+        running = {
+            kind: start_concurrently(_KindSearch(self, scope, query, kind, until, embedded).run) for kind in kinds
+        }
         return {kind: in_time(future, until) or LATE for kind, future in running.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _KindSearch:
     """The search of one kind of entries."""
 
-    recall: Retriever
+    retriever: Retriever
     scope: Scope
     query: RetrievalQuery
     kind: EntryKind
@@ -129,99 +133,90 @@ class _Kind:
 
     @property
     def wanted(self) -> int:
-        """Passages at the end."""
+        """How many passages to return."""
         return self.query.wanted[self.kind]
 
-    def found(self) -> RetrievedPassages:
-        """Return what the lists lead to."""
-        words, meaning = self._lists()
-        if not words and not meaning:
-            return RetrievedPassages(degraded=words is None or meaning is None)
-        ranked = rank(Lists(words or (), meaning or ()), _PROFILES[self.kind], self.query.text)
-        passages = self._alive(ranked)
-        finished = None if passages is None else self._finished(passages)
-        late = words is None or meaning is None or finished is None
-        # Without the last reading there are passages without words: those that stand in no row.
+    def run(self) -> RetrievedPassages:
+        """Return the passages of this kind."""
+        lexical, nearest = self._lists()
+        if not lexical and not nearest:
+            return RetrievedPassages(degraded=lexical is None or nearest is None)
+        ranked = fuse(Lists(lexical or (), nearest or ()), _PROFILES[self.kind], self.query.text)
+        passages = self._choose(ranked)
+        finished = None if passages is None else self._finish(passages)
+        degraded = lexical is None or nearest is None or finished is None
+        # Passages whose text is not in their row get it from `finish` only: without it they are dropped.
         whole = tuple(each for each in passages or () if each.text) if finished is None else finished
-        return RetrievedPassages(passages=whole, degraded=late, any=True)
+        return RetrievedPassages(passages=whole, degraded=degraded, any=True)
 
     def _lists(self) -> tuple[Sequence[Hit] | None, Sequence[Hit] | None]:
-        """Return what each query found; None for one that was late or failed."""
-        recall, scope, model = self.recall, self.scope, self.recall.embedder.model.name
+        """Return the hits of the lexical and of the vector query; None for one that was late or failed."""
+        retriever, scope, model = self.retriever, self.scope, self.retriever.embedder.model.name
         search = Search(
             kind=self.kind,
             grants=self.query.grants,
             limit=max(LIST_LIMIT, FETCH_FACTOR * self.wanted),
             exclude_parent=self.query.conversation if self.kind == "message" else "",
         )
-        lexical = start_concurrently(lambda: recall.index.lexical(scope, search, self.query.text))
-        nearest = start_concurrently(lambda: recall.index.nearest(scope, search, self.embedded.result(), model))
-        until = self.until - HYDRATION_SHARE * recall.deadline
+        lexical = start_concurrently(lambda: retriever.index.lexical(scope, search, self.query.text))
+        nearest = start_concurrently(lambda: retriever.index.nearest(scope, search, self.embedded.result(), model))
+        until = self.until - HYDRATION_SHARE * retriever.deadline
         return in_time(lexical, until), in_time(nearest, until)
 
-    def _alive(self, ranked: Sequence[Ranked]) -> tuple[Passage, ...] | None:
-        """Choose among the hits whose rows are alive; None where the rows do not answer.
+    def _choose(self, ranked: Sequence[Ranked]) -> tuple[Passage, ...] | None:
+        """Return the chosen passages of hits that have a readable row; None where the rows do not answer.
 
-        The first are hydrated, and what is dead makes room for what comes after it, until there is enough to choose
-        from. Only then is it cut.
+        The first hits are hydrated; those without a row are replaced by the next, until there are enough to choose
+        from. Relevance and diversity are applied only then.
         """
-        left, looked, passages, dead = list(ranked), set[FusionKey](), dict[FusionKey, Passage](), list[Hit]()
+        retriever, group_size = self.retriever, CHUNKS_PER_GROUP[self.kind]
+        left, hydrated, passages, dead = list(ranked), set[FusionKey](), dict[FusionKey, Passage](), list[Hit]()
         while True:
-            pool = self._pool(left)
+            pool = collapsed(left, self._group, group_size)[: FETCH_FACTOR * self.wanted]
             alive = [each for each in pool if key_of(each.hit) in passages]
-            unknown = [each.hit for each in pool if key_of(each.hit) not in looked]
+            unknown = [each.hit for each in pool if key_of(each.hit) not in hydrated]
             if len(alive) >= self.wanted or not unknown:
                 break
-            hydrated = self._hydrated(unknown)
-            if hydrated is None:
+            answer = self._hydrate(unknown)
+            if answer is None:
                 return None
-            looked |= set(map(key_of, unknown))
-            passages |= hydrated.passages
-            dead += hydrated.dead
-            left = [each for each in left if key_of(each.hit) in passages or key_of(each.hit) not in looked]
-        self._bury(dead)
-        answering = relevant(alive, self.query.text, self.recall.floor, self.recall.chance)
-        return tuple(self._scored(each, passages) for each in diversified(answering, self.wanted))
+            hydrated |= set(map(key_of, unknown))
+            passages |= answer.passages
+            dead += answer.dead
+            left = [each for each in left if key_of(each.hit) in passages or key_of(each.hit) not in hydrated]
+        if dead:
+            # The turn does not wait for the queue: an entry that was not queued is found dead again.
+            start_concurrently(lambda: retriever.enqueue_removal(self.scope, self.kind, dead))
+        answering = relevant(alive, self.query.text, retriever.floor, retriever.chance)
+        return tuple(
+            replace(passages[key_of(each.hit)], score=retriever.chance(each, self.query.text))
+            for each in diversified(answering, self.wanted)
+        )
 
-    def _pool(self, ranked: Sequence[Ranked]) -> list[Ranked]:
-        """Return the first, of each part the best, three times as many as are wanted."""
-        most = PIECES_OF_A_PART[self.kind]
-        return list(collapsed(ranked, self._part, most)[: FETCH_FACTOR * self.wanted])
-
-    def _part(self, ranked: Ranked) -> FusionKey:
-        """Return what a hit is a part of: its message, or its section, which is what stands under the same headings."""
+    def _group(self, ranked: Ranked) -> FusionKey:
+        """Return the message or the section of a hit. Chunks with the same headings are in the same section."""
         hit = ranked.hit
         if self.kind == "message":
             return hit.parent, message_of(hit.chunk)
         return (hit.parent, hit.context) if hit.context else key_of(hit)
 
-    def _scored(self, ranked: Ranked, passages: Mapping[FusionKey, Passage]) -> Passage:
-        return replace(passages[key_of(ranked.hit)], score=self._chance(ranked))
-
-    def _chance(self, ranked: Ranked) -> float:
-        return self.recall.chance(ranked, self.query.text)
-
-    def _hydrated(self, hits: Sequence[Hit]) -> Hydrated | None:
+    def _hydrate(self, hits: Sequence[Hit]) -> Hydrated | None:
         if time.monotonic() >= self.until:
             return None
         with suppress(FencepostError):
-            return self.recall.hydrators[self.kind].hydrate(self.scope, self.query.grants, hits)
+            return self.retriever.hydrators[self.kind].hydrate(self.scope, self.query.grants, hits)
         return None
 
-    def _finished(self, passages: Sequence[Passage]) -> tuple[Passage, ...] | None:
-        until = self.until - FINISHED_SHARE * self.recall.deadline
+    def _finish(self, passages: Sequence[Passage]) -> tuple[Passage, ...] | None:
+        until = self.until - FINISHED_SHARE * self.retriever.deadline
         if not passages or time.monotonic() >= until:
             return None if passages else ()
-        return in_time(start_concurrently(lambda: self.recall.hydrators[self.kind].finish(self.scope, passages)), until)
-
-    def _bury(self, dead: Sequence[Hit]) -> None:
-        if dead:
-            # Nobody waits for the queue: what is not queued will be found dead again.
-            start_concurrently(lambda: self.recall.enqueue_removal(self.scope, self.kind, dead))
+        hydrator = self.retriever.hydrators[self.kind]
+        return in_time(start_concurrently(lambda: hydrator.finish(self.scope, passages)), until)
 
 
 def in_time[T](future: Future[T], until: float) -> T | None:
-    """Return a result that is there at a moment of the monotonic clock; None where it is late, or something is down."""
+    """Return a result that is available by `until`, a time of the monotonic clock; None if it is late or failed."""
     with suppress(TimeoutError, IndexUnavailable, EmbedderUnavailable, FencepostError):
         return future.result(max(0.0, until - time.monotonic()))
     return None

@@ -1,6 +1,6 @@
-"""Put a follow-up into words of its own, by one small call of the model that is paid like every other.
+"""Rewriting of follow-up questions by one small, paid call of the model.
 
-It is an option, and a help to the search: whatever fails, the follow-up is looked for by its words as without it.
+Rewriting is optional and only helps the search: after any failure, the follow-up is searched for as without it.
 """
 
 from __future__ import annotations
@@ -19,44 +19,42 @@ from fencepost.prompting.domain.history import Exchange
 from fencepost.retrieval.domain.followups import followup_prompt, rewritten
 
 DEADLINE_SECONDS = 2.0
-"""Of the provider's call."""
+"""Deadline of the provider's call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """Rewrites follow-ups.
+    """Rewrites follow-up questions so that they can be understood alone.
 
     Attributes:
-        paid: the model of a site, on a bill that leaves room for the answer (`fencepost.limits.service.headroom`).
-        nonce: returns a fresh one for each call.
+        paid: returns a site's model, on a ledger that leaves room for the answer (`fencepost.limits.service.headroom`).
+        nonce: returns a fresh nonce for each call.
     """
 
     paid: Callable[[Site], PaidModel]
     nonce: Callable[[], str] = lambda: secrets.token_hex(NONCE_CHARACTERS // 2)
 
     def text(self, site: Site, question: str, said: Sequence[Exchange], trace: Trace) -> str:
-        """Return the question in words of its own; empty where it cannot be had.
+        """Return the rewritten question; empty after a failure.
 
-        What the call costs is added to the request's record. A turn that has waited long is not made to wait longer.
+        The cost of the call is added to the trace. The model is not called in a turn that has already waited for
+        `LATEST_START_SECONDS`.
 
         Args:
-            question: one that leans on what was said.
+            question: a follow-up question.
             said: the conversation's last exchanges, oldest first.
-            trace: of the request.
+            trace: the request's trace.
         """
         if trace.seconds() > LATEST_START_SECONDS:
             return ""
-        call = Trace()
+        call, nonce = Trace(), self.nonce()
         with trace.stage("rewrite"):
             try:
-                return self._rewritten(site, question, said, call)
+                model = self.paid(site)
+                reply = model.ask(followup_prompt(question, said, nonce), call, within=DEADLINE_SECONDS)
+                model.settle(reply, call)
+                return rewritten(reply.text, nonce)
             except FencepostError:
                 return ""
             finally:
                 trace.bill(call.usage, call.cost)
-
-    def _rewritten(self, site: Site, question: str, said: Sequence[Exchange], call: Trace) -> str:
-        model, nonce = self.paid(site), self.nonce()
-        reply = model.ask(followup_prompt(question, said, nonce), call, within=DEADLINE_SECONDS)
-        model.settle(reply, call)
-        return rewritten(reply.text, nonce)

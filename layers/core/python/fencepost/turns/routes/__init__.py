@@ -1,1 +1,1 @@
-"""HTTP routes."""
+"""HTTP routes of the stateless chat and of turns."""

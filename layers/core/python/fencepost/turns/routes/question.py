@@ -1,4 +1,4 @@
-"""From a request body to a question that may be asked: rows 6 to 9 of the order of checks."""
+"""Read and screen the message, and the history, that a client sends to be answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.input_limits import MAX_HISTORY_CHARACTERS
 from fencepost.model.domain import Role
 from fencepost.prompting.domain.history import is_blank
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 from fencepost.turns.schemas.stateless_chat import ChatRequest, HistoryEntry
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ MESSAGE_CODES: Mapping[str, ErrorCode] = MappingProxyType(
         "string_too_long": ErrorCode.MESSAGE_TOO_LONG,
     }
 )
-"""What can be wrong with a message, by pydantic's type of failure."""
+"""Error codes of an invalid message, by pydantic's type of failure."""
+MESSAGE_ERRORS = (*dict.fromkeys(MESSAGE_CODES.values()), ErrorCode.INPUT_REFUSED)
 
 _CODES: Mapping[tuple[int | str, str], ErrorCode] = MappingProxyType(
     {
@@ -42,18 +43,31 @@ _CODES: Mapping[tuple[int | str, str], ErrorCode] = MappingProxyType(
         ("history", "unbalanced"): ErrorCode.HISTORY_UNBALANCED,
     }
 )
-"""By the failing field's own name and pydantic's type of failure. All else is a malformed history entry."""
+"""Error codes by the failing field's name and pydantic's type of failure. Other failures: a malformed history entry."""
+HISTORY_ERRORS = (
+    ErrorCode.HISTORY_NOT_A_LIST,
+    ErrorCode.HISTORY_TOO_LONG,
+    ErrorCode.HISTORY_ENTRY_MALFORMED,
+    ErrorCode.HISTORY_ROLE_INVALID,
+    ErrorCode.HISTORY_CONTENT_TOO_LONG,
+    ErrorCode.HISTORY_UNBALANCED,
+    ErrorCode.HISTORY_UNSIGNED,
+)
 
 
 def read_question(body: bytes) -> Question:
-    """Read, normalise and screen a request body.
+    """Parse, validate, normalise and screen the body of the stateless chat.
+
+    The user's texts are screened as they were sent, since hidden characters are evidence. Answers are not screened:
+    real ones quote such phrases.
 
     Raises:
         FencepostError: the first check that fails, in the order of `ErrorCode`.
     """
     request = validated(ChatRequest, read_object(body), _code)
     question = Question(shown(request.message), tuple(map(_turn, request.history)))
-    _screen(request)
+    if any(map(screen, _user_texts(request))):
+        raise FencepostError(ErrorCode.INPUT_REFUSED)
     return question
 
 
@@ -61,19 +75,10 @@ def _code(detail: ErrorDetails) -> ErrorCode:
     return _CODES.get((detail["loc"][-1], detail["type"]), ErrorCode.HISTORY_ENTRY_MALFORMED)
 
 
-def _screen(request: ChatRequest) -> None:
-    """Refuse what the screening names, before hidden characters go: they tell much.
-
-    Answers are not looked at: real ones quote such phrases.
-    """
-    if any(map(screen, _asked(request))):
-        raise FencepostError(ErrorCode.INPUT_REFUSED)
-
-
-def _asked(request: ChatRequest) -> Iterator[str]:
-    """Yield each text of the user, and together those that no answer parts: the prompt makes one turn of them."""
-    told = (entry for entry in request.history if entry.role == "user" or not is_blank(entry.content))
-    turns = [*((entry.role, entry.content) for entry in told), ("user", request.message)]
+def _user_texts(request: ChatRequest) -> Iterator[str]:
+    """Yield each text of the user, and consecutive ones joined as well: the prompt makes one turn of them."""
+    entries = (entry for entry in request.history if entry.role == "user" or not is_blank(entry.content))
+    turns = [*((entry.role, entry.content) for entry in entries), ("user", request.message)]
     for role, run in groupby(turns, key=itemgetter(0)):
         texts = [text for _, text in run] if role == "user" else []
         yield from texts
@@ -82,7 +87,7 @@ def _asked(request: ChatRequest) -> Iterator[str]:
 
 
 def _turn(entry: HistoryEntry) -> Turn:
-    # An answer stays as it came, or its signature would not hold.
+    # An answer keeps the text that its signature covers.
     if entry.role == "assistant":
         return Turn(Role.ASSISTANT, entry.content, entry.signature)
     content = shown(entry.content)

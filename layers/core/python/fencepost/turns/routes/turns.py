@@ -1,4 +1,4 @@
-"""`POST /v1/chat` and `POST /v1/messages/{mid}/regenerate`: the turns of a conversation that is remembered."""
+"""`POST /v1/chat` and `POST …/messages/{mid}/regenerate`: answer a message of a stored conversation, once or again."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fencepost.http.body import read_content, validated
-from fencepost.http.proxy import Request, Response, json_response
-from fencepost.http.routing import Call, Route
+from fencepost.http.proxy import Response, json_response
+from fencepost.http.routing import PAID_ERRORS, Call, Route, RouteGroup, ok
 from fencepost.http.schemas import shown
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
 from fencepost.kernel.ports import Clock
-from fencepost.screening.domain import screen
+from fencepost.screening.domain.screen import screen
 from fencepost.turns.domain.turns import TurnAnswer, TurnRequest
-from fencepost.turns.routes.question import MESSAGE_CODES
-from fencepost.turns.schemas.turns import IDEMPOTENCY_KEY, TurnBody, turn_answer_body
+from fencepost.turns.routes.question import MESSAGE_CODES, MESSAGE_ERRORS
+from fencepost.turns.schemas.turns import IDEMPOTENCY_KEY, TurnAnswerBody, TurnBody, turn_answer_body
 from fencepost.turns.service.turns import TurnService
 
 if TYPE_CHECKING:
@@ -34,29 +34,28 @@ _CODES: Mapping[int | str, ErrorCode] = MappingProxyType(
         "attachments": ErrorCode.ATTACHMENTS_INVALID,
     }
 )
-_KEY = re.compile(IDEMPOTENCY_KEY)
+_IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY)
+_REGENERATE_ERRORS = (
+    *PAID_ERRORS,
+    ErrorCode.REGENERATE_NOT_LAST,
+    ErrorCode.ANSWER_MISSING,
+    ErrorCode.CONVERSATION_BUSY,
+    ErrorCode.SITE_UNKNOWN,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRoutes:
-    """Reads what was sent, checks and screens it as the stateless chat does, and has it answered."""
+class TurnRoutes(RouteGroup):
+    """Validates and screens a message as the stateless chat does, then answers it."""
 
     service: TurnService
     clock: Clock
 
-    def chat(self) -> tuple[Route, ...]:
-        """Return the route of the chat function."""
-        return (Route("POST", "/v1/chat", self._chat, paid=True),)
-
-    def routes(self) -> tuple[Route, ...]:
-        """Return the routes of the API function."""
-        return (
-            Route("POST", "/v1/messages/{mid}/regenerate", self._regenerate, paid=True),
-            Route("POST", "/v1/conversations/{id}/messages/{mid}/regenerate", self._regenerate, paid=True),
-        )
-
     def _chat(self, call: Call) -> Response:
-        body = _screened(validated(TurnBody, read_content(call.request), _code))
+        body = validated(TurnBody, read_content(call.request), _code)
+        # Screened as it was sent: hidden characters, which `shown` removes, are evidence.
+        if screen(body.message):
+            raise FencepostError(ErrorCode.INPUT_REFUSED)
         request = TurnRequest(
             message=shown(body.message),
             message_id=body.message_id or uuid7(self.clock(), secrets.randbits(RANDOM_BITS)),
@@ -66,31 +65,77 @@ class TurnRoutes:
         )
         return _answered(self.service.answer(call.require_caller(), request, call.trace))
 
+    table = (
+        Route(
+            "POST",
+            "/v1/chat",
+            _chat,
+            "say",
+            "Say something in a conversation that is remembered, or begin one. It costs one call of the model at most.",
+            ok(TurnAnswerBody),
+            TurnBody,
+            errors=(
+                *MESSAGE_ERRORS,
+                *PAID_ERRORS,
+                ErrorCode.MESSAGE_ID_INVALID,
+                ErrorCode.MESSAGE_ID_REUSED,
+                ErrorCode.CONVERSATION_ID_INVALID,
+                ErrorCode.CONVERSATION_BUSY,
+                ErrorCode.SITE_MISMATCH,
+                ErrorCode.SITE_MISSING,
+                ErrorCode.SITE_UNKNOWN,
+                ErrorCode.ATTACHMENTS_INVALID,
+                ErrorCode.ATTACHMENT_NOT_READY,
+                ErrorCode.ATTACHMENT_UNREADABLE,
+            ),
+            paid=True,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RegenerateRoutes(RouteGroup):
+    """Answers the latest question again. A message's id is enough to find it; its conversation may be named as well."""
+
+    service: TurnService
+
     def _regenerate(self, call: Call) -> Response:
-        key, params = _idempotency_key(call.request), call.params
-        return _answered(
-            self.service.regenerate(call.require_caller(), params["mid"], call.trace, params.get("id"), key)
-        )
+        key, params = call.request.headers.get("idempotency-key"), call.params
+        if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+            raise FencepostError(ErrorCode.IDEMPOTENCY_KEY_INVALID)
+        caller = call.require_caller()
+        return _answered(self.service.regenerate(caller, params["mid"], call.trace, params.get("id"), key))
 
-
-def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is not None and not _KEY.fullmatch(key):
-        raise FencepostError(ErrorCode.IDEMPOTENCY_KEY_INVALID)
-    return key
+    table = (
+        Route(
+            "POST",
+            "/v1/conversations/{id}/messages/{mid}/regenerate",
+            _regenerate,
+            "regenerateAnswerInConversation",
+            "Have the latest answer generated anew. It costs one call of the model.",
+            ok(TurnAnswerBody),
+            errors=_REGENERATE_ERRORS,
+            paid=True,
+            idempotent=True,
+        ),
+        Route(
+            "POST",
+            "/v1/messages/{mid}/regenerate",
+            _regenerate,
+            "regenerateAnswer",
+            "Have the latest answer generated anew. It costs one call of the model.",
+            ok(TurnAnswerBody),
+            errors=_REGENERATE_ERRORS,
+            paid=True,
+            idempotent=True,
+        ),
+    )
 
 
 def _code(detail: ErrorDetails) -> ErrorCode:
     field = detail["loc"][0]
-    # Whatever else can be wrong with a text is that it cannot be read: the message is named as what it is not.
+    # Any other failure of a message, e.g. a lone surrogate, means that it is no text.
     return MESSAGE_CODES.get(detail["type"], ErrorCode.MESSAGE_NOT_A_STRING) if field == "message" else _CODES[field]
-
-
-def _screened(body: TurnBody) -> TurnBody:
-    """Refuse what the screening names, before hidden characters go: they tell much."""
-    if screen(body.message):
-        raise FencepostError(ErrorCode.INPUT_REFUSED)
-    return body
 
 
 def _answered(answer: TurnAnswer) -> Response:

@@ -1,1 +1,1 @@
-"""Request and response models."""
+"""Request and response models of the stateless chat and of turns."""

@@ -1,4 +1,4 @@
-"""Request and response models of `POST /api/ai-chat`. The OpenAPI document is generated from them."""
+"""Request and response models of `POST /api/ai-chat`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAX_SIGNATURE_CHARACTERS = 256
 
 
 def _sane_signature(value: object) -> object:
-    """Drop what cannot be a signature: such a turn is unsigned, and the settings say what becomes of it."""
+    """Return None for a value that cannot be a signature: the entry is unsigned, and the settings decide on it."""
     return value if isinstance(value, str) and len(value) <= MAX_SIGNATURE_CHARACTERS else None
 
 
 def _bounded(content: str, info: ValidationInfo) -> str:
-    """Let answers alone be as long as ours can be, and only signed ones. Whether the signature holds is seen later."""
+    """Allow the length of our own answers to signed answers only. The signature itself is verified later."""
     signed = info.data.get("role") == "assistant" and info.data.get("signature")
     if len(content) > MAX_HISTORY_CHARACTERS and not signed:
         raise PydanticCustomError("string_too_long", "longer than an unsigned entry may be")
@@ -50,7 +50,7 @@ class HistoryEntry(BaseModel):
     signature: Annotated[str | None, BeforeValidator(_sane_signature), WithJsonSchema({})] = Field(
         None, description="The `signature` that came with this answer. Whatever cannot be one counts as none."
     )
-    # After what its bound depends on.
+    # Validated after `role` and `signature`, on which its bound depends.
     content: Annotated[str, Field(max_length=MAX_SIGNED_CHARACTERS), AfterValidator(_bounded)] = Field(
         description=f"What was said; Markdown in answers. At most {MAX_HISTORY_CHARACTERS:,} characters, after "
         "Unicode's compatibility normalisation (NFKC) too; "
@@ -83,7 +83,7 @@ QuestionText = Annotated[
         json_schema_extra={"pattern": r"\S"},
     ),
 ]
-"""The message of both chats."""
+"""The message of both chats, as the client wrote it: it is screened before it is normalised."""
 
 
 class ChatRequest(BaseModel):
@@ -116,6 +116,6 @@ class ChatResponse(BaseModel):
 
 
 def chat_response(answer: Answer) -> dict[str, object]:
-    """Return the answer as the API's JSON."""
+    """Return the JSON values of an answer."""
     sources = [{"id": source.id, "title": source.title, "url": source.url} for source in answer.sources]
     return {"response": answer.response, "sources": sources, "signature": answer.signature}

@@ -1,4 +1,4 @@
-"""Request and response models of `POST /v1/chat`."""
+"""Request and response models of `POST /v1/chat` and of regenerated answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TurnAnswerBody(Sent):
 
 
 def turn_answer_body(turn: TurnAnswer) -> TurnAnswerBody:
-    """Return an answer as a client sees it."""
+    """Return the body of a turn's answer."""
     answer = message_body(turn.answer)
     return TurnAnswerBody(
         conversation_id=turn.conversation_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
@@ -25,7 +26,9 @@ from fencepost.turns.domain.turns import Claim, SettleRefused, TurnAnswer, TurnM
 from fencepost.turns.ports import TurnStore
 from fencepost.turns.service.conversation_leases import ConversationLeases
 from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
-from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
+
+if TYPE_CHECKING:
+    from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
 
 type DecideScope = Callable[[Caller, Action, Resource], Scope]
 type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
@@ -189,6 +192,9 @@ class Answering:
 
 
 def _asked(turn: RunningTurn) -> RetrievalRequest:
+    # Without an index nothing of retrieval is imported.
+    from fencepost.turns.service.turn_retrieval import RetrievalRequest
+
     return RetrievalRequest(
         caller=turn.caller,
         scope=turn.scope,

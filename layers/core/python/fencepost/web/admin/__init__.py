@@ -1,1 +1,1 @@
-"""The admin API: organisations, sites and members."""
+"""The admin API, `/v1/admin/…`: settings of the organisation, its sites and its members."""

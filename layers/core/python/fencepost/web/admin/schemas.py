@@ -1,4 +1,4 @@
-"""Request and response models of the admin API: `/v1/admin/…`."""
+"""Request and response models of the admin API, `/v1/admin/…`, converted from and to the directory's values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_PRODUCT_PROMPT_CHARACTERS: Final = 8_000
 MAX_RETENTION_DAYS: Final = 3_650
 MAX_RETENTION_ROWS: Final = 100_000
 MIN_RETENTION_ROWS: Final = 100
-"""More than any prompt's history and the messages that a summary is made of."""
+"""More than the history of any prompt plus the messages that one summary covers."""
 _MICRODOLLARS_PER_DOLLAR: Final = 1_000_000
 
 
@@ -86,7 +86,7 @@ class OrganisationSettings(AdminBody):
     version: Version = None
 
     def organisation(self, org: str) -> Organisation:
-        """Return the organisation."""
+        """Return the organisation with these settings."""
         return Organisation(id=org, name=self.name, default_site=self.default_site, allows_carry=self.allows_carry)
 
 
@@ -104,7 +104,7 @@ class BudgetSettings(AdminBody):
     messages: Annotated[MessageCount, WHOLE] | None = Field(None, description="Most earlier messages.")
 
     def over(self, deployment: LayerBudgets) -> LayerBudgets:
-        """Return the budgets, with the deployment's where none is set."""
+        """Return the budgets; the deployment's for each layer that is not set."""
         return replace(deployment, **self.model_dump(exclude_none=True))
 
 
@@ -115,7 +115,7 @@ class CapsSettings(AdminBody):
     spend_usd: Dollars
 
     def caps(self) -> Caps:
-        """Return the caps."""
+        """Return the caps in micro-dollars."""
         return Caps(self.calls, MicroDollars(int(self.spend_usd * _MICRODOLLARS_PER_DOLLAR)))
 
 
@@ -155,11 +155,11 @@ class SiteSettings(AdminBody):
 
     @property
     def fact_texts(self) -> list[str]:
-        """The facts as they are stored."""
+        """The texts of the facts as they are stored."""
         return list(map(shown_fact, self.pinned_facts))
 
     def site(self, org: str, site_id: str, deployment: LayerBudgets) -> Site:
-        """Return the site, without its facts: their ids and times depend on those that it has."""
+        """Return the site, without its facts: their ids and times depend on the stored ones."""
         return Site(
             org=org,
             id=site_id,
@@ -182,7 +182,7 @@ class MemberSettings(AdminBody):
     role: Literal["admin", "member", "none"] = Field(description="`none` ends the membership.")
 
     def org_role(self) -> OrgRole | None:
-        """Return the role; None for none."""
+        """Return the role; None to end the membership."""
         return None if self.role == "none" else OrgRole(self.role)
 
 
@@ -261,12 +261,12 @@ class MemberList(Sent):
 
 
 def organisation_body(organisation: Organisation) -> OrganisationBody:
-    """Return an organisation as the API sends it."""
+    """Return the body of an organisation."""
     return OrganisationBody.model_validate(organisation)
 
 
 def site_body(site: Site) -> SiteBody:
-    """Return a site as the API sends it."""
+    """Return the body of a site."""
     caps = site.caps
     return SiteBody(
         id=site.id,
@@ -286,6 +286,6 @@ def site_body(site: Site) -> SiteBody:
 
 
 def member_body(membership: Membership) -> MemberBody:
-    """Return a membership as the API sends it."""
+    """Return the body of a membership."""
     role: Literal["admin", "member", "none"] = membership.role.value if membership.active else "none"
     return MemberBody(user=membership.user, role=role, version=membership.version)

@@ -1,13 +1,13 @@
-"""One order of what was found by words and by meaning.
+"""Fusion of the lexical and the vector ranking, and reranking by shared wording.
 
     score = lexical / best lexical + .7 · (cosine - least) / (greatest - least) [+ .3 for a speaker who is named]
 
-each within its own list; absent from a list is zero. To the best of them comes .3 · the wording that they share with
-the question. It is a convex combination of normalised scores, after Bruch, Gai and Ingber, *An Analysis of Fusion
-Functions for Hybrid Retrieval*, ACM TOIS 42(1), 2023: it keeps how far the best hits are ahead, which reciprocal rank
-fusion throws away, and on conversations that is what tells them apart. BM25 starts at zero, so its own scale is kept;
-cosines crowd together in a range that depends on the model, so theirs is stretched. docs/retrieval-quality.md has what
-each part is worth.
+Both parts are normalised within their own list; a hit that is absent from a list gets zero. The best hits then gain
+.3 · their share of the question's wording. This is a convex combination of normalised scores, after Bruch, Gai and
+Ingber, *An Analysis of Fusion Functions for Hybrid Retrieval*, ACM TOIS 42(1), 2023. Unlike reciprocal rank fusion it
+keeps the distances between scores, which distinguish the hits in conversations. BM25 starts at zero, so its scale is
+kept; cosines lie in a narrow range that depends on the model, so they are stretched. docs/retrieval-quality.md lists
+the measured effect of each part.
 """
 
 from __future__ import annotations
@@ -21,24 +21,34 @@ from itertools import pairwise
 from typing import Final
 
 from fencepost.retrieval.domain.ranking.fields import speaker_of
-from fencepost.retrieval.domain.ranking.terms import analysed, asked
+from fencepost.retrieval.domain.ranking.terms import index_terms, query_terms
 from fencepost.retrieval.domain.search import Hit
 
 LIST_LIMIT: Final = 100
-"""Hits to ask each query for. With 30, a passage that one query has far down is lost to the other."""
+"""Hits to request from each query. With 30, a passage that ranks low in one query is lost to the other."""
 MEANING_WEIGHT: Final = 0.7
 SPEAKER_BONUS: Final = 0.3
-"""For a message of somebody whom the question names."""
+"""For a message whose speaker the question names."""
 WORDING_WEIGHT: Final = 0.3
-COMPARED: Final = 30
-"""Of the first that are compared by their wording: it costs time, and lifts nothing from far below."""
+RERANKED: Final = 30
+"""First hits that are reranked by wording; it takes time, and does not lift hits from far below."""
+
+LONG: Final = 50
+"""Hits in a list whose last hit is unrelated to the question. In a shorter list all may be related."""
+UNRELATED: Final[Mapping[str, float]] = {"multilingual-e5-small": 0.80}
+"""Cosine of unrelated texts, by the beginning of the model's name. E5's training crowds its cosines between .7 and 1
+(Wang et al., *Multilingual E5 Text Embeddings*, 2024); .80 is the hundredth best of our data sets."""
+USUALLY_UNRELATED: Final = 0.2
+"""The same for other models, which spread their cosines more evenly."""
+USUAL: Final = 0.2
+"""Nearness of passages that answer: the mean over our data sets is .18 on chats, .3 and more on documents."""
 
 type FusionKey = tuple[str, str]
 """A parent and its chunk."""
 
 
 class Profile(StrEnum):
-    """What is ranked."""
+    """The kind of content that is ranked."""
 
     DOCUMENTS = "documents"
     MESSAGES = "messages"
@@ -46,7 +56,7 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """What the queries found, each the best first."""
+    """The hits of both queries, each the best first."""
 
     lexical: Sequence[Hit] = ()
     nearest: Sequence[Hit] = ()
@@ -54,7 +64,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part of the score counts. The defaults were measured; others are for measuring."""
+    """Weights of the parts of a score. The defaults were measured; others are for benchmarks."""
 
     meaning: float = MEANING_WEIGHT
     speaker: float = SPEAKER_BONUS
@@ -66,13 +76,13 @@ _MEASURED: Final = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit and its place among the others.
+    """A hit with its fused score.
 
     Attributes:
-        score: tells the order of this ranking alone; from 0 to the sum of the weights and 1.
-        cosine: None where it is not among the nearest.
-        nearness: how far the cosine is from the unrelated (0) to the same (1); what it usually is of an answer, where
-            the query by meaning gave nothing.
+        score: comparable within one ranking only; from 0 to the sum of the weights and 1.
+        cosine: None if the hit is not in the vector list.
+        nearness: position of the cosine between unrelated (0) and identical (1) texts; `USUAL` where the vector query
+            returned nothing.
     """
 
     hit: Hit
@@ -81,14 +91,17 @@ class Ranked:
     nearness: float = 0.0
 
 
-def rank(lists: Lists, profile: Profile, question: str, weights: Weights = _MEASURED) -> tuple[Ranked, ...]:
-    """Return each chunk once, the best first; equal ones in the order of their parents and chunks.
+def fuse(lists: Lists, profile: Profile, question: str, weights: Weights = _MEASURED) -> tuple[Ranked, ...]:
+    """Return each chunk once, the best first; equal scores are ordered by parent and chunk.
 
-    Of a chunk that was found in several entries or versions the newest counts, with the best score in each list.
+    A chunk that was found in several entries or versions is represented by the newest, with its best score in each
+    list.
     """
     lexical, nearest = (_greatest(hits, [hit.score for hit in hits]) for hits in (lists.lexical, lists.nearest))
     hits = _newest((*lists.lexical, *lists.nearest))
-    words, meaning = _shares(lexical), _stretched(nearest)
+    best = max(lexical.values(), default=0.0)
+    words = {key: max(0.0, score) / best for key, score in lexical.items()} if best > 0 else {}
+    meaning = _stretched(nearest)
     near = _greatest(lists.nearest, nearness(lists.nearest))
     named = _named(hits, question) if profile is Profile.MESSAGES else frozenset()
 
@@ -97,12 +110,49 @@ def rank(lists: Lists, profile: Profile, question: str, weights: Weights = _MEAS
         return Ranked(hits[key], score, nearest.get(key), near.get(key, 0.0 if near else USUAL))
 
     first = _sorted(map(ranked, hits))
-    return _sorted((*_compared(first[:COMPARED], question, weights.wording), *first[COMPARED:]))
+    return _sorted((*_rerank(first[:RERANKED], question, weights.wording), *first[RERANKED:]))
 
 
 def key_of(hit: Hit) -> FusionKey:
-    """Return what names a chunk."""
+    """Return the parent and the chunk of a hit."""
     return hit.parent, hit.chunk
+
+
+def nearness(hits: Sequence[Hit]) -> tuple[float, ...]:
+    """Return the position of each hit's cosine between unrelated (0) and identical (1) texts, whatever the model.
+
+    Args:
+        hits: a vector list. If it is `LONG`, its least cosine counts as unrelated; else the model's usual one.
+    """
+    if not hits:
+        return ()
+    base = min(hit.score for hit in hits)
+    if len(hits) < LONG:
+        model = hits[0].model
+        usual = next((cosine for name, cosine in UNRELATED.items() if model.startswith(name)), USUALLY_UNRELATED)
+        base = min(base, usual)
+    width = 1 - base
+    return tuple(min(1.0, (hit.score - base) / width) if width > 0 else 1.0 for hit in hits)
+
+
+type Pair = tuple[str, str]
+
+
+def shared_wording(question: str, texts: Sequence[str]) -> tuple[float, ...]:
+    """Return, for each text, its weighted share of the question's pairs of neighbouring terms: from 0 to 1.
+
+    Only pairs that occur in one of the texts count. This is the ordered-window feature of Metzler and Croft's *A Markov
+    Random Field Model for Term Dependencies*, SIGIR 2005. In scripts without spaces, where terms are character bigrams,
+    a pair is three characters in a row. Rare pairs weigh more: log(1 + (n - m + ½) / (m + ½)) for a pair in m of n
+    texts, as in BM25.
+    """
+    distinctive = frozenset(query_terms(question))
+    wanted = {pair for pair in pairwise(index_terms(question)) if not distinctive.isdisjoint(pair)}
+    found = [wanted.intersection(pairwise(index_terms(text))) if wanted else set[Pair]() for text in texts]
+    frequency = Counter(pair for pairs in found for pair in pairs)
+    worth = {pair: math.log1p((len(texts) - m + 0.5) / (m + 0.5)) for pair, m in frequency.items()}
+    whole = math.fsum(worth.values())
+    return tuple(math.fsum(map(worth.__getitem__, pairs)) / whole if whole else 0.0 for pairs in found)
 
 
 def _greatest(hits: Sequence[Hit], values: Sequence[float]) -> dict[FusionKey, float]:
@@ -122,76 +172,26 @@ def _newest(hits: Sequence[Hit]) -> dict[FusionKey, Hit]:
     return newest
 
 
-def _shares(scores: Mapping[FusionKey, float]) -> dict[FusionKey, float]:
-    """Return scores as shares of the best."""
-    best = max(scores.values(), default=0.0)
-    return {key: max(0.0, score) / best for key, score in scores.items()} if best > 0 else {}
-
-
 def _stretched(scores: Mapping[FusionKey, float]) -> dict[FusionKey, float]:
-    """Return scores as places between the least and the greatest. Where all are equal, each is the greatest."""
+    """Return scores scaled from the least (0) to the greatest (1); all 1 where they are equal."""
     least, greatest = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     width = greatest - least
     return {key: (score - least) / width if width > 0 else 1.0 for key, score in scores.items()}
 
 
 def _named(hits: Mapping[FusionKey, Hit], question: str) -> frozenset[FusionKey]:
-    """Return what was said by those whom the question names."""
-    words = frozenset(analysed(question))
+    """Return the messages whose speakers the question names."""
+    words = frozenset(index_terms(question))
     speakers = {key: speaker_of(hit.text) for key, hit in hits.items()}
-    named = {speaker for speaker in set(speakers.values()) if not words.isdisjoint(analysed(speaker))}
+    named = {speaker for speaker in set(speakers.values()) if not words.isdisjoint(index_terms(speaker))}
     return frozenset(key for key, speaker in speakers.items() if speaker in named)
 
 
-def _compared(first: Sequence[Ranked], question: str, weight: float) -> list[Ranked]:
-    """Return the first ones with what they earn by their wording."""
+def _rerank(first: Sequence[Ranked], question: str, weight: float) -> list[Ranked]:
+    """Return hits with the weight of their shared wording added to their scores."""
     shared = shared_wording(question, [f"{each.hit.context}\n{each.hit.text}" for each in first])
     return [replace(each, score=each.score + weight * share) for each, share in zip(first, shared, strict=True)]
 
 
 def _sorted(ranked: Iterable[Ranked]) -> tuple[Ranked, ...]:
     return tuple(sorted(ranked, key=lambda each: (-each.score, key_of(each.hit))))
-
-
-LONG: Final = 50
-"""Hits of a list whose last is unrelated to the question. In a shorter one all may be about it."""
-UNRELATED: Final[Mapping[str, float]] = {"multilingual-e5-small": 0.80}
-"""Cosine of unrelated texts, by the beginnings of models' names. E5 crowds its cosines between .7 and 1 by its training
-(Wang et al., *Multilingual E5 Text Embeddings*, 2024); .80 is the hundredth best of our data sets."""
-USUAL: Final = 0.2
-"""Of what answers a question: the mean over our data sets is .18 on chats, .3 and more on documents."""
-USUALLY_UNRELATED: Final = 0.2
-"""For other models, which spread theirs more evenly."""
-
-
-def nearness(hits: Sequence[Hit]) -> tuple[float, ...]:
-    """Return, for each of the nearest hits, how far it is on the way from the unrelated (0) to the same (1)."""
-    if not hits:
-        return ()
-    least = min(hit.score for hit in hits)
-    base = least if len(hits) >= LONG else min(least, _unrelated(hits[0].model))
-    width = 1 - base
-    return tuple(min(1.0, (hit.score - base) / width) if width > 0 else 1.0 for hit in hits)
-
-
-def _unrelated(model: str) -> float:
-    return next((cosine for name, cosine in UNRELATED.items() if model.startswith(name)), USUALLY_UNRELATED)
-
-
-type Pair = tuple[str, str]
-
-
-def shared_wording(question: str, texts: Sequence[str]) -> tuple[float, ...]:
-    """Return, for each text, its share of the pairs of the question that any of the texts has: from 0 to 1."""
-    telling = frozenset(asked(question))
-    wanted = {pair for pair in pairwise(analysed(question)) if not telling.isdisjoint(pair)}
-    found = [wanted.intersection(pairwise(analysed(text))) if wanted else set() for text in texts]
-    worth = _worth(found)
-    whole = math.fsum(worth.values())
-    return tuple(math.fsum(map(worth.__getitem__, pairs)) / whole if whole else 0.0 for pairs in found)
-
-
-def _worth(found: Sequence[set[Pair]]) -> dict[Pair, float]:
-    count = len(found)
-    frequency = Counter(pair for pairs in found for pair in pairs)
-    return {pair: math.log1p((count - n + 0.5) / (n + 0.5)) for pair, n in frequency.items()}

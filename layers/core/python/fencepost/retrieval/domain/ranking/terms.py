@@ -1,4 +1,4 @@
-"""The terms by which texts are found: what the index holds of a text, and what a question looks for."""
+"""The terms by which texts are found: those that an index holds of a text, and those that a query looks up."""
 
 from __future__ import annotations
 
@@ -11,133 +11,64 @@ from typing import Final
 
 from snowballstemmer import stemmer
 
-STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "aren",
-        "as",
-        "at",
-        "be",
-        "been",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "d",
-        "did",
-        "didn",
-        "do",
-        "does",
-        "doesn",
-        "don",
-        "for",
-        "from",
-        "had",
-        "hadn",
-        "has",
-        "hasn",
-        "have",
-        "haven",
-        "he",
-        "her",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "isn",
-        "it",
-        "its",
-        "just",
-        "ll",
-        "m",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "re",
-        "s",
-        "she",
-        "should",
-        "so",
-        "t",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "too",
-        "us",
-        "ve",
-        "very",
-        "was",
-        "wasn",
-        "we",
-        "were",
-        "weren",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "won",
-        "would",
-        "you",
-        "your",
-    ]
+# Scripts written without spaces between words, and Korean, whose particles cling to them.
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Kana
+    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"  # Hangul
 )
-"""English words, and what is left of their short forms, that tell nothing of what is asked."""
-
-_ENDINGS: Final = re.compile("[\u3040-\u309f]+")
-"""Hiragana alone: particles and endings of Japanese, which say as little."""
+_RUN = re.compile(f"([{_SPACELESS}]+)|([^\\W_{_SPACELESS}]+)")
 
 
-def analysed(text: str) -> Iterator[str]:
-    """Yield the terms of a text as an index holds them: words without their English endings, and character bigrams.
+def terms(text: str) -> Iterator[str]:
+    """Yield casefolded words, and character bigrams of scripts without spaces. Terms hold letters and digits only."""
+    for spaceless, word in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if len(spaceless) > 1:
+            yield from map("".join, pairwise(spaceless))
+        else:
+            yield spaceless or word
 
-    Stop words are among them, so that a question of nothing else finds something as well.
+
+STOP_WORDS: Final = frozenset(
+    """
+    a about all also am an and any are aren as at be been being but by can could d did didn do does doesn don for
+    from had hadn has hasn have haven he her his how i if in into is isn it its just ll m me my no not of on or
+    our re s she should so t than that the their them then there these they this to too us ve very was wasn we
+    were weren what when where which who whom whose why will with won would you your
+    """.split()  # noqa: SIM905 - a list would take a line for each word
+)
+"""English words, and parts of contractions, that do not distinguish texts."""
+_HIRAGANA: Final = re.compile("[\u3040-\u309f]+")
+"""Hiragana only: Japanese particles and endings, which do not distinguish texts either."""
+
+
+def index_terms(text: str) -> Iterator[str]:
+    """Yield the terms of a text as an index holds them: stemmed English words, and character bigrams.
+
+    Stop words are included, so that a query of nothing but stop words finds texts as well.
     """
     return map(stem, terms(text))
 
 
-def asked(question: str) -> tuple[str, ...]:
-    """Return the different terms that a question looks for, in order.
+def query_terms(question: str) -> tuple[str, ...]:
+    """Return the distinct terms to look up for a question, in order.
 
-    Those that tell nothing are left out, unless there are no others.
+    Stop words are left out, unless the question has no other terms.
     """
     words = list(dict.fromkeys(terms(question)))
-    telling = [word for word in words if word not in STOP_WORDS and not _ENDINGS.fullmatch(word)]
-    return tuple(dict.fromkeys(map(stem, telling or words)))
+    distinctive = [word for word in words if word not in STOP_WORDS and not _HIRAGANA.fullmatch(word)]
+    return tuple(dict.fromkeys(map(stem, distinctive or words)))
 
 
+# English stems by Porter's algorithm, as SQLite's FTS5 and Lucene compute them. `snowballstemmer` implements the paper
+# (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980), but differs in two rules from the stems that
+# stored indexes hold. `_as_in_reference` rewrites the words concerned, so that stored and query terms stay equal:
+# - `-logi` and `-bli` become `-log` and `-ble`, as in Porter's reference implementation (technology: technolog).
+# - Each doubled consonant but l, s and z loses one letter after `-ed` and `-ing` (trekking: trek), as the paper says;
+#   snowball leaves c, h, j, k, q, v, w, x and y doubled.
 SHORTEST: Final = 3
-"""Letters of the shortest word that has an ending."""
+"""Letters of the shortest word that is stemmed."""
 _CACHED_WORDS: Final = 50_000
 
 _WORD: Final = re.compile("[a-z]+")
@@ -160,7 +91,7 @@ def stem(word: str) -> str:
 
 
 def _as_in_reference(word: str) -> str:
-    """Apply the two rules that snowball lacks; return other words unchanged."""
+    """Return the word whose snowball stem is the reference's stem of `word`; most words are returned unchanged."""
     doubled = _DOUBLED.search(word)
     if doubled and _VOWEL.search(word, 0, doubled.end(1)):
         word = word[: doubled.end(1) - 1]
@@ -168,22 +99,3 @@ def _as_in_reference(word: str) -> str:
     if departure and _VOWEL_AND_CONSONANT.search(word, 0, departure.start()):
         word = word[: departure.start()] + _REPLACEMENTS[departure[1]]
     return word
-
-
-# Scripts written without spaces between words, and Korean, whose particles cling to them.
-_SPACELESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Kana
-    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"  # Hangul
-)
-_RUN = re.compile(f"([{_SPACELESS}]+)|([^\\W_{_SPACELESS}]+)")
-
-
-def terms(text: str) -> Iterator[str]:
-    """Yield words, casefolded, and character bigrams of scripts without spaces. Terms hold letters and digits alone."""
-    for spaceless, word in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if len(spaceless) > 1:
-            yield from map("".join, pairwise(spaceless))
-        else:
-            yield spaceless or word

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from fencepost.retrieval.domain.ranking.fields import CONTEXT_WEIGHTS, TEXT_WEIGHT
-from fencepost.retrieval.domain.ranking.terms import asked
+from fencepost.retrieval.domain.ranking.terms import query_terms
 from fencepost.retrieval.domain.search import Search
 from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Partition
@@ -58,7 +58,7 @@ def find(database: sqlite3.Connection, partition: Partition, search: Search, tex
 
 def _rarity(database: sqlite3.Connection, partition: Partition, text: str) -> dict[str, int]:
     """Return the terms of a query that are in entries of the partition, and in how many."""
-    looked_up = list(asked(text))[:MAX_QUERY_TERMS]
+    looked_up = list(query_terms(text))[:MAX_QUERY_TERMS]
     return dict(database.execute(_RARITY, (partition.id, _listed(looked_up))).fetchall())
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.terms import analysed
+from fencepost.retrieval.domain.ranking.terms import index_terms
 from fencepost.retrieval.domain.search import IndexEntry, Vector
 from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Change
@@ -53,7 +53,7 @@ def _write(database: sqlite3.Connection, partition: int, entries: list[tuple[int
     for place, entry in entries:
         stored[place] = secrets.token_hex(_STORED_ID_BYTES)
         number = _write_entry(database, partition, stored[place], entry)
-        text, context = list(analysed(entry.text)), list(analysed(entry.context))
+        text, context = list(index_terms(entry.text)), list(index_terms(entry.context))
         database.execute(schema.of(partition, _WORDS), (number, " ".join(text), " ".join(context)))
         counted.update({*text, *context})
         total += Change(1, len(text) + len(context))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.terms import analysed
+from fencepost.retrieval.domain.ranking.terms import index_terms
 from fencepost.retrieval.domain.search import Hit, IndexEntry
 from fencepost.retrieval.indexes.opensearch.mapping import TEXT_REPETITIONS, WORDS, reading
 from fencepost.retrieval.ports import Stored
@@ -32,7 +32,7 @@ def document_of(entry: IndexEntry) -> dict[str, Any]:
 
 
 def _searched(entry: IndexEntry) -> dict[str, str]:
-    text, context = " ".join(analysed(entry.text)), " ".join(analysed(entry.context))
+    text, context = " ".join(index_terms(entry.text)), " ".join(index_terms(entry.context))
     words = {WORDS[entry.kind]: " ".join([text] * TEXT_REPETITIONS[entry.kind] + [context])}
     own = reading(entry.language)
     return words | ({own: f"{entry.text}\n{entry.context}"} if own else {})

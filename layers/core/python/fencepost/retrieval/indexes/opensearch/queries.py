@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from fencepost.identity.domain.scope import Scope
-from fencepost.retrieval.domain.ranking.terms import asked, terms
+from fencepost.retrieval.domain.ranking.terms import query_terms, terms
 from fencepost.retrieval.domain.search import Search, Vector
 from fencepost.retrieval.indexes.entries import owner_of
 from fencepost.retrieval.indexes.opensearch.mapping import LANGUAGES, PLUGIN_LANGUAGES, WORDS, reading
@@ -22,7 +22,7 @@ type SearchBody = dict[str, Any]
 
 def lexical(scope: Scope, search: Search, text: str) -> SearchBody:
     """Ask for words: for the terms of our own analysis, or by the rules of an entry's language, as they fit better."""
-    terms = {"match": {WORDS[search.kind]: " ".join(asked(text)[:MAX_QUERY_TERMS])}}
+    terms = {"match": {WORDS[search.kind]: " ".join(query_terms(text)[:MAX_QUERY_TERMS])}}
     readings = [reading(code) for code in LANGUAGES | PLUGIN_LANGUAGES]
     spoken = {"multi_match": {"query": shortened(text), "fields": readings, "type": "best_fields"}}
     query = {"bool": {**_filter(scope, search), "must": [{"dis_max": {"queries": [terms, spoken]}}]}}

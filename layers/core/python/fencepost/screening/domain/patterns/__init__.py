@@ -1,1 +1,0 @@
-"""The patterns, one module a language."""
