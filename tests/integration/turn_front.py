@@ -17,7 +17,7 @@ from fencepost.http.routing import Router
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
-from fencepost.identity.rows import ConversationsTableRow
+from fencepost.identity.rows import DirectoryRow
 from fencepost.identity.service import SiteService
 from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.money import Caps, MicroDollars
@@ -74,9 +74,8 @@ def turn_front(endpoint_url: str) -> TurnFront:
     tables, world, keys_of = stored.tables, stored.world, FakeKeys()
     scope = tables.member_scope()
     for item in (
-        to_item(Organisation(id="acme", default_site="docs", version=1))
-        | ConversationsTableRow.key("org#acme#", "org"),
-        to_item(SITE) | ConversationsTableRow.key("org#acme#", "site#docs"),
+        to_item(Organisation(id="acme", default_site="docs", version=1)) | DirectoryRow.key("org#acme#", "org"),
+        to_item(SITE) | DirectoryRow.key("org#acme#", "site#docs"),
     ):
         tables.client.put_item(TableName=tables.directory, Item=item)
     directory = DynamoDbDirectory(tables.directory, lambda: tables.client)
