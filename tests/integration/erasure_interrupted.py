@@ -10,7 +10,7 @@ from typing import Any
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws import keys as aws_keys
+from fencepost.identity.rows import ConversationsTableRow
 from fencepost.kernel.errors import FencepostError
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
@@ -133,6 +133,8 @@ def left(world: ErasureWorld, scope: Scope) -> list[str]:
 
 def _cleared(world: ErasureWorld) -> None:
     rows, stored = world.everything()
-    Removal(world.tables.conversations, lambda: world.tables.client).remove([aws_keys.key(*row) for row in rows])
+    Removal(world.tables.conversations, lambda: world.tables.client).remove(
+        [ConversationsTableRow.key(*row) for row in rows]
+    )
     for name in stored:
         world.s3.delete_object(Bucket=world.bucket, Key=name)

@@ -19,8 +19,8 @@ from fencepost.conversations.rows.messages import AnswerEntry, pointer_item
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Fact, FactState
-from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.rows import to_item
+from fencepost.identity.rows import ConversationsTableRow
+from fencepost.kernel.aws.rows import Key, to_item
 from fencepost.lifecycle.dynamodb.eraser import DynamoDbEraser
 from fencepost.memory import rows as memory_keys
 from fencepost.memory.domain.summaries import Summary, SummaryLine
@@ -53,7 +53,7 @@ class ErasureWorld:
     def eraser(self) -> DynamoDbEraser:
         return DynamoDbEraser(self.tables.conversations, self.blobs, lambda: self.tables.client)
 
-    def put(self, item: DataclassInstance, key: aws_keys.Key) -> None:
+    def put(self, item: DataclassInstance, key: Key) -> None:
         """Store a dataclass as a row."""
         self.tables.client.put_item(TableName=self.tables.conversations, Item=to_item(item) | key)
 
@@ -61,8 +61,8 @@ class ErasureWorld:
         """Store a conversation with a summary, a block, a big content, an export, and a fact drawn from it."""
         conversation = self.begin(scope, conversation_id, turns)
         partition = keys.conversation(scope, conversation_id)
-        self.put(summary_of(conversation_id), aws_keys.key(partition, memory_keys.SUMMARY))
-        self.put(_pointer(conversation_id, 1), aws_keys.key(partition, conversations_keys.block_sort(1)))
+        self.put(summary_of(conversation_id), ConversationsTableRow.key(partition, memory_keys.SUMMARY))
+        self.put(_pointer(conversation_id, 1), ConversationsTableRow.key(partition, conversations_keys.block_sort(1)))
         self.put(
             _fact(f"fact-{conversation_id}", f"{conversation_id}-q1.1"), _fact_key(scope, f"fact-{conversation_id}")
         )
@@ -197,5 +197,5 @@ def _fact(fact_id: str, *provenance: str) -> Fact:
     return Fact(id=fact_id, text="F", state=pinned, pinned_by="owner", created_at=NOON, provenance=provenance)
 
 
-def _fact_key(scope: Scope, fact_id: str) -> aws_keys.Key:
+def _fact_key(scope: Scope, fact_id: str) -> Key:
     return memory_keys.fact_row(scope, FactState.PINNED, fact_id)

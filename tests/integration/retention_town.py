@@ -13,11 +13,11 @@ from fencepost.conversations.service.conversations import ConversationService
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Operator, Resource, authorize
 from fencepost.identity.domain.sites import Retention
+from fencepost.identity.rows import ConversationsTableRow
 from fencepost.identity.service import SiteService
 from fencepost.jobs.dynamodb.outbox import jobs_of
 from fencepost.jobs.service.runner import action_of
-from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.rows import Item
+from fencepost.kernel.aws.rows import Item, Key
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from fencepost.lifecycle.service.archive import ArchiveService
@@ -69,7 +69,7 @@ class Town:
             clock=self.world.clock,
         ).run(scope, job)
 
-    def row(self, key: aws_keys.Key) -> Item:
+    def row(self, key: Key) -> Item:
         return self.tables.client.get_item(TableName=self.tables.conversations, Key=key)["Item"]
 
     def pointer(self, message_id: str = "m1") -> Item:
@@ -88,7 +88,7 @@ class Town:
         talks = [row for one in ids for row in self.tables.rows(keys.conversation(self.scope, one))]
         for row in [*owner, *talks]:
             if "expires_at" in row and float(row["expires_at"]["N"]) < now:
-                key = aws_keys.key(row["pk"]["S"], row["sk"]["S"])
+                key = ConversationsTableRow.key(row["pk"]["S"], row["sk"]["S"])
                 self.tables.client.delete_item(TableName=self.tables.conversations, Key=key)
                 change = {"Keys": key, "OldImage": row}
                 jobs += jobs_of({"eventName": "REMOVE", "userIdentity": TTL, "dynamodb": change})

@@ -17,8 +17,8 @@ from fencepost.http.routing import Router
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Organisation, Site
 from fencepost.identity.dynamodb.directory import DynamoDbDirectory
+from fencepost.identity.rows import DirectoryRow
 from fencepost.identity.service import SiteService
-from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.money import Caps, MicroDollars
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger, site_account
@@ -74,8 +74,8 @@ def turn_front(endpoint_url: str) -> TurnFront:
     tables, world, keys_of = stored.tables, stored.world, FakeKeys()
     scope = tables.member_scope()
     for item in (
-        to_item(Organisation(id="acme", default_site="docs", version=1)) | aws_keys.key("org#acme#", "org"),
-        to_item(SITE) | aws_keys.key("org#acme#", "site#docs"),
+        to_item(Organisation(id="acme", default_site="docs", version=1)) | DirectoryRow.key("org#acme#", "org"),
+        to_item(SITE) | DirectoryRow.key("org#acme#", "site#docs"),
     ):
         tables.client.put_item(TableName=tables.directory, Item=item)
     directory = DynamoDbDirectory(tables.directory, lambda: tables.client)

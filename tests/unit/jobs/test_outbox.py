@@ -14,10 +14,10 @@ from fencepost.conversations.domain.archives import BLOCK_MESSAGES
 from fencepost.conversations.domain.messages import Conversation, OpenTurn
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
+from fencepost.identity.rows import ConversationsTableRow
 from fencepost.jobs.dynamodb.outbox import jobs_of
 from fencepost.jobs.handlers.consumer import read_job
 from fencepost.jobs.handlers.relay import Relay
-from fencepost.kernel.aws import keys as aws_keys
 from fencepost.kernel.aws.rows import to_item
 from fencepost.memory.domain.chunk_rows import BACK
 from fencepost.queue import rows as queue_rows
@@ -212,7 +212,7 @@ def test_a_job_in_a_foreign_partition_is_none(changes: dict[str, str]) -> None:
         {"dynamodb": {}},
         {
             "eventName": "MODIFY",
-            "dynamodb": {"Keys": aws_keys.key("org#acme#", "conv#c1"), "NewImage": {"id": {"S": "c1"}}},
+            "dynamodb": {"Keys": ConversationsTableRow.key("org#acme#", "conv#c1"), "NewImage": {"id": {"S": "c1"}}},
         },
         {"eventName": "MODIFY", "dynamodb": record(None, row(3))["dynamodb"] | {"NewImage": {"id": {"S": "c1"}}}},
     ],
@@ -224,13 +224,13 @@ def test_what_is_no_record_of_ours_is_said_to_be_none(broken: dict[str, Any]) ->
 
 @pytest.mark.parametrize("sort", ["m#000000000001", "summary", "msg#q1", "fact#pinned#f1", "work#facts", "erased"])
 def test_other_rows_ask_for_nothing(sort: str) -> None:
-    key = aws_keys.key(keys.owner(scope()), sort)
+    key = ConversationsTableRow.key(keys.owner(scope()), sort)
     assert list(jobs_of({"eventName": "INSERT", "dynamodb": {"Keys": key, "NewImage": key}})) == []
 
 
 def removed(sort: str, by: str | None = "dynamodb.amazonaws.com") -> dict[str, Any]:
     """Return the record of a deletion, by the table's TTL unless another principal is given."""
-    key = aws_keys.key(keys.owner(scope()), sort)
+    key = ConversationsTableRow.key(keys.owner(scope()), sort)
     old = key | {"conversation_id": {"S": "c#1"}, "expires_at": {"N": str(int(NOW.timestamp()))}}
     identity = {"userIdentity": {"type": "Service", "principalId": by}} if by else {}
     return {"eventName": "REMOVE", **identity, "dynamodb": {"Keys": key, "OldImage": old}}

@@ -107,8 +107,8 @@ class Table:
         """Update a row, or create it if there is none.
 
         Returns:
-            The attributes that the actions wrote, or all of the row's where `whole` is set; or the row that the
-            condition failed on.
+            The attributes that the actions wrote, or with `whole` all attributes of the row; `Refused` with the row
+            that the condition failed on.
         """
         request = self._update(key, actions, condition) | {"ReturnValues": "ALL_NEW" if whole else "UPDATED_NEW"}
         answer = self._conditional("update_item", request)
