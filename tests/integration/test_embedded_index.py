@@ -201,7 +201,7 @@ def test_many_small_changes_are_made_one_block(path: Path, monkeypatch: pytest.M
 
 def test_what_needs_no_vectors_needs_no_numpy(path: Path) -> None:
     script = (
-        "import sys; from fencepost.retrieval.indexes.embedded import EmbeddedIndex\n"
+        "import sys; from fencepost.retrieval.indexes.embedded.index import EmbeddedIndex\n"
         "from tests.conformance.index_entries import DOCUMENTS, Owner\n"
         f"index, one = EmbeddedIndex({str(path)!r}), Owner()\n"
         "index.upsert(one.scope, [one.entry()])\n"

@@ -260,7 +260,8 @@ def test_the_double_takes_no_ids_of_the_clients_in_a_classic_collection(collecti
 
 def test_the_library_is_loaded_with_the_first_call_and_its_grpc_part_never() -> None:
     script = (
-        "import sys; from fencepost.retrieval.indexes.opensearch import Cluster, OpenSearchIndex\n"
+        "import sys; from fencepost.retrieval.indexes.opensearch.cluster import Cluster\n"
+        "from fencepost.retrieval.indexes.opensearch.index import OpenSearchIndex\n"
         "assert 'opensearchpy' not in sys.modules and 'urllib3' not in sys.modules\n"
         "Cluster(endpoint='http://127.0.0.1:1', generation='node')._client\n"
         "assert 'opensearchpy' in sys.modules\n"

@@ -41,7 +41,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be added to a partition's figures; negative to take away."""
+    """Numbers to add to a partition's counts; negative for removals."""
 
     entries: int = 0
     terms: int = 0
@@ -51,7 +51,7 @@ class Change:
 
 
 def find(database: sqlite3.Connection, scope: Scope, kind: EntryKind) -> Partition | None:
-    """Return the partition that a scope may search; None where it is empty."""
+    """Return the partition that a scope may search; None if it has no entries."""
     row = database.execute(_FIND, (scope.org, kind, owner_of(scope, kind))).fetchone()
     return Partition(*row) if row else None
 
