@@ -32,12 +32,12 @@ from datetime import datetime
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.domain.ledger import Caps
 from fencepost.limits.domain.prices import MicroDollars
-from fencepost.limits.service.block_leasing import LeasingLedger
+from fencepost.limits.service.block_leasing import BlockLeasingLedger
 from tests.integration.tables import connect
 
 endpoint, table, now, block = sys.argv[1:]
 store = DynamoDbLedger(table, lambda: connect(endpoint))
-ledger = LeasingLedger(store, int(block)) if int(block) > 1 else store
+ledger = BlockLeasingLedger(store, int(block)) if int(block) > 1 else store
 for _ in range(3):
     ledger.reserve(MicroDollars(10_000), Caps(10, MicroDollars(100_000)), datetime.fromisoformat(now))
 print("reserved", flush=True)

@@ -133,7 +133,9 @@ class S3BlobStore(BlobStore):
         S3 answers "access denied" for absent objects to a role that may list only under a prefix (docs/adr/0010), so
         the listing is checked.
         """
-        code = _error_code(error)
+        from botocore.exceptions import ClientError
+
+        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
         return code == "NoSuchKey" or (code == "AccessDenied" and name not in self.names(scope, name))
 
     def _delete(self, objects: list[ObjectIdentifierTypeDef]) -> None:
@@ -148,9 +150,3 @@ class S3BlobStore(BlobStore):
 def _unavailable() -> FencepostError:
     # The SDK's error is dropped: its text may name the bucket or the key.
     return FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
-
-
-def _error_code(error: Exception) -> str:
-    from botocore.exceptions import ClientError
-
-    return error.response["Error"]["Code"] if isinstance(error, ClientError) else ""

@@ -6,8 +6,6 @@ whole reservation as spent.
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 from fencepost.kernel.money import Usage
 
 MOST_TOKENS = 1_000_000_000
@@ -32,7 +30,7 @@ class ReportedUsage:
         """Add the report of `message_delta`. Absent figures keep their values."""
         for name in _FIGURES:
             figure = getattr(report, name, None)
-            if _possible(figure):
+            if type(figure) is int and 0 <= figure <= MOST_TOKENS:
                 self._figures[name] = figure
             elif figure is not None:
                 self._sound = False
@@ -43,7 +41,3 @@ class ReportedUsage:
             return None
         fresh, written, read, output = (self._figures.get(name, 0) for name in _FIGURES)
         return Usage(fresh, written, read, output) if fresh + written + read else None
-
-
-def _possible(figure: object) -> TypeGuard[int]:
-    return type(figure) is int and 0 <= figure <= MOST_TOKENS
