@@ -1,8 +1,8 @@
-"""Objects in S3, each below the prefix of its owner: large contents, archived blocks, bundles, uploads.
+"""Objects in S3 under their owner's prefix: big contents, archived blocks, bundles, uploads, documents.
 
     domain.py      the names of objects
-    ports.py       the store of objects and the forms for uploads
+    ports.py       the object store, and forms for uploads
     s3.py          the store on S3
 
-The names hold content hashes or random ids, never a person's words. Tests: `tests/unit/blobs`.
+Names hold content hashes and random ids, never content. Tests: `tests/unit/blobs`.
 """

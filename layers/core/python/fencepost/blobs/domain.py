@@ -1,20 +1,20 @@
-"""Names of objects in S3, below an owner's own prefix.
+"""Names of objects in S3. Under an owner's prefix:
 
-    conv/<id>/big/<seq>-<hash>      a content that is too big for a row
-    conv/<id>/block/<seq>-<hash>    a block of archived messages, named by its first number
-    exports/<job id>.zip            a bundle that was exported
-    imports/<job id>.zip            a bundle that is imported
-    files/<id>/raw                  an attachment as it was uploaded
-    files/<id>/text                 what is written in it
+    conv/<id>/big/<seq>-<hash>      a message content that is too big for a row
+    conv/<id>/block/<seq>-<hash>    a block of archived messages, named by its first sequence number
+    exports/<job id>.zip            an exported bundle
+    imports/<job id>.zip            a bundle to import
+    files/<id>/raw                  an attachment as uploaded
+    files/<id>/text                 the attachment's text
 
-and, below an organisation's own, what belongs to nobody in it:
+Under an organisation's prefix, objects without an owner:
 
     corpus/<id>/given               a document as an admin sent it
-    corpus/<id>/upload              a document as it was uploaded
-    corpus/<id>/v<version>/raw      a version of it as it was read
-    corpus/<id>/v<version>/text     what is written in that version
+    corpus/<id>/upload              a document as uploaded
+    corpus/<id>/v<version>/raw      a version of the document as read
+    corpus/<id>/v<version>/text     the version's text
 
-What may be written by two processes at once has its content's hash in its name: neither overwrites the other's.
+Names of objects that two processes may write at once hold a hash of the content, so neither overwrites the other.
 """
 
 from __future__ import annotations
@@ -26,25 +26,30 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.ids import quoted
 
 BIG_BYTES = 32 * 1024
-"""UTF-8 bytes above which a content stands in S3 and not in its row."""
+"""UTF-8 bytes above which a content is stored in S3 instead of its row."""
 
 EXPORTS = "exports/"
-"""The prefix of all bundles that were exported."""
+"""Prefix of all exported bundles."""
 
 FILES = "files/"
-"""The prefix of all attachments."""
+"""Prefix of all attachments."""
 
 PASSING_DAYS = 7
-"""Days after which S3 removes what `is_passing` by itself. The template's lifecycle rule says the same."""
+"""Days after which S3 removes objects that are `is_passing`, by a lifecycle rule of the template."""
 
 UPLOAD_SECONDS = 600
-"""How long the form for an upload holds: an erasure looks again minutes after the last one has ended, so that an upload
-which began within its time has ended as well (`fencepost.queue.domain.DELAYS`).
+"""How long a form for an upload is valid. An erasure scans again minutes after the last form has expired, when uploads
+that began in time have ended (`fencepost.queue.domain.DELAYS`).
 """
 
 _CORPUS = "corpus/"
 _HASH_CHARACTERS = 16
 _SEQ_DIGITS = 12
+
+
+def object_prefix(scope: Scope) -> str:
+    """Return the prefix of an owner's objects in S3."""
+    return f"{quoted(scope.org)}/{quoted(scope.owner)}/"
 
 
 def conversation(conversation_id: str) -> str:
@@ -64,13 +69,13 @@ def big_content(conversation_id: str, seq: int, content: bytes) -> str:
 
 
 def blocks(conversation_id: str, first_seq: int | None = None) -> str:
-    """Return the prefix of a conversation's blocks, or of those that begin with one message."""
+    """Return the prefix of a conversation's blocks, or of those that begin with one sequence number."""
     prefix = f"{conversation(conversation_id)}block/"
     return prefix if first_seq is None else f"{prefix}{first_seq:0{_SEQ_DIGITS}d}-"
 
 
 def block(conversation_id: str, first_seq: int, content: bytes) -> str:
-    """Return the name of a block."""
+    """Return the name of an archived block."""
     return f"{blocks(conversation_id, first_seq)}{_hash(content)}.jsonl.gz"
 
 
@@ -85,12 +90,12 @@ def import_bundle(job_id: str) -> str:
 
 
 def attachment(attachment_id: str) -> str:
-    """Return the name of an attachment as it was uploaded."""
+    """Return the name of an attachment as uploaded."""
     return f"{FILES}{_safe(attachment_id)}/raw"
 
 
 def attachment_text(attachment_id: str) -> str:
-    """Return the name of what is written in an attachment."""
+    """Return the name of an attachment's text."""
     return f"{FILES}{_safe(attachment_id)}/text"
 
 
@@ -105,7 +110,7 @@ def document_given(document_id: str) -> str:
 
 
 def document_upload(document_id: str) -> str:
-    """Return the name of a document as it was uploaded."""
+    """Return the name of a document as uploaded."""
     return f"{document(document_id)}upload"
 
 
@@ -120,38 +125,38 @@ def document_version(document_id: str, version: int) -> str:
 
 
 def version_of(name: str) -> int:
-    """Return the version that an object below `document_versions` belongs to."""
+    """Return the version of an object under `document_versions`."""
     return int(name.split("/")[2].removeprefix("v"))
 
 
 def document_raw(document_id: str, version: int) -> str:
-    """Return the name of a version as it was read."""
+    """Return the name of a version as read."""
     return f"{document_version(document_id, version)}raw"
 
 
 def document_text(document_id: str, version: int) -> str:
-    """Return the name of what is written in a version."""
+    """Return the name of a version's text."""
     return f"{document_version(document_id, version)}text"
 
 
 def seq_of(name: str) -> int:
-    """Return the number that a big content's or a block's name begins with.
+    """Return the sequence number in the name of a big content or a block.
 
     Raises:
-        ValueError: it is the name of something else.
+        ValueError: it is the name of another kind of object.
     """
     return int(name.rsplit("/", 1)[-1][:_SEQ_DIGITS])
 
 
 def is_uploaded(name: str) -> bool:
-    """Tell whether a client may have written the object: then no hash of ours goes along with it."""
+    """Tell whether clients upload the object themselves, so that it has no digest of ours."""
     if name.startswith(_CORPUS):
         return name.endswith("/upload")
     return name.startswith("imports/") or (name.startswith(FILES) and name.endswith("/raw"))
 
 
 def is_passing(name: str) -> bool:
-    """Tell whether an object is needed for days alone: a bundle, or an upload, of which what is written in it stays."""
+    """Tell whether an object is needed for days only: exported bundles, and uploads, whose text is kept separately."""
     return name.startswith(EXPORTS) or is_uploaded(name)
 
 
@@ -161,8 +166,3 @@ def _hash(content: bytes) -> str:
 
 def _safe(part: str) -> str:
     return quote(part, safe="")
-
-
-def object_prefix(scope: Scope) -> str:
-    """Return the prefix of an owner's objects in S3."""
-    return f"{quoted(scope.org)}/{quoted(scope.owner)}/"

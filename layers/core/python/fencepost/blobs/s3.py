@@ -1,4 +1,4 @@
-"""Big contents, archived blocks, bundles and attachments in S3, each under its owner's own prefix."""
+"""The object store on S3."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _DELETED_AT_ONCE = 1_000  # S3's own limit of `DeleteObjects`.
 _DIGEST = "sha256"
 
 
-# By this tag the bucket's lifecycle rule knows what to remove: owners' prefixes are too many for rules by prefix. A
-# form has it in XML (POST Object in S3's reference).
+# The bucket's lifecycle rule removes objects with this tag: there are too many owners for rules by prefix. Upload forms
+# hold the tag as XML (POST Object in S3's reference).
 _TAG, _TAGS = "kept=days", "<Tagging><TagSet><Tag><Key>kept</Key><Value>days</Value></Tag></TagSet></Tagging>"
 
 
 class S3BlobStore(BlobStore):
-    """Implements `fencepost.blobs.ports.BlobStore`.
+    """Object store in one bucket.
 
-    The bucket keeps no versions, so what was deleted is gone. Its lifecycle rules end unfinished uploads, and remove
-    what is passing (`fencepost.blobs.domain.is_passing`).
+    The bucket keeps no versions, so deleted objects are gone. Its lifecycle rules abort unfinished uploads, and remove
+    objects that are needed for days only (`fencepost.blobs.domain.is_passing`).
 
     Args:
-        bucket: its name.
+        bucket: name of the bucket.
         client: makes or returns the client, at the first use.
-        prefix: of all objects of a scope.
+        prefix: returns the prefix of a scope's objects.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class S3BlobStore(BlobStore):
 
     @override
     def get(self, scope: Scope, name: str) -> bytes | None:
-        """What a client uploaded bears no hash of ours."""
+        """Return the content of an object. Only objects that clients uploaded may lack a digest."""
         try:
             stored = self._client().get_object(Bucket=self._bucket, Key=self._key(scope, name))
             content, digest = stored["Body"].read(), stored["Metadata"].get(_DIGEST)
@@ -109,7 +109,7 @@ class S3BlobStore(BlobStore):
 
     @override
     def upload_form(self, scope: Scope, name: str, content_type: str, max_bytes: int, seconds: int) -> UploadForm:
-        """S3 itself refuses another type, another name and a larger file."""
+        """Return a presigned POST. S3 refuses another type, another name and a larger file."""
         fields = {"Content-Type": content_type, "tagging": _TAGS}
         bounds: list[Any] = [{field: value} for field, value in fields.items()]
         try:
@@ -128,11 +128,14 @@ class S3BlobStore(BlobStore):
         return f"{self._prefix(scope)}{name}"
 
     def _is_absence(self, error: Exception, scope: Scope, name: str) -> bool:
-        """Tell whether there is no such object.
+        """Tell whether the object does not exist.
 
-        To a role that may list under a prefix alone, S3 does not say so (docs/adr/0010): it is asked by a listing.
+        S3 answers "access denied" for absent objects to a role that may list only under a prefix (docs/adr/0010), so
+        the listing is checked.
         """
-        code = _error_code(error)
+        from botocore.exceptions import ClientError
+
+        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
         return code == "NoSuchKey" or (code == "AccessDenied" and name not in self.names(scope, name))
 
     def _delete(self, objects: list[ObjectIdentifierTypeDef]) -> None:
@@ -147,9 +150,3 @@ class S3BlobStore(BlobStore):
 def _unavailable() -> FencepostError:
     # The SDK's error is dropped: its text may name the bucket or the key.
     return FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE)
-
-
-def _error_code(error: Exception) -> str:
-    from botocore.exceptions import ClientError
-
-    return error.response["Error"]["Code"] if isinstance(error, ClientError) else ""

@@ -1,9 +1,11 @@
-"""Paid model calls: prompts as values, token counts, billing around a call, Anthropic's API.
+"""Paid calls of the language model.
 
-    domain/        prompts, token counts, failures, deadlines
+The promise: no call without a permit for its worst case, and each permit is settled for the actual cost.
+
+    domain.py      prompts as values, upper bounds of token counts, failed calls
     ports.py       the model
-    service/       a permit before each call, and its settlement afterwards
-    anthropic/     the adapter on the official SDK
+    service.py     `PaidModel`: reserve, call, settle
+    anthropic/     the adapter of Anthropic's API, on the official SDK
 
 Tests: `tests/unit/model`.
 """

@@ -1,6 +1,14 @@
-"""The prompt as plain values. Its order is fixed: rules, facts, summary, earlier turns, retrieved context, the message.
+"""Prompts as values, upper bounds of their tokens, and failures of calls.
 
-The provider's adapter turns it into a request; nothing else may add to it.
+A prompt's order is fixed: rules, facts, summary, earlier turns, retrieved context, the current message. The provider's
+adapter turns a `Prompt` into a request, and adds nothing to it.
+
+Token counts never underestimate. The provider's tokeniser is not public, but a byte-level byte-pair encoding gives each
+token at least one byte of UTF-8 (Sennrich et al. 2016, arXiv:1508.07909; Radford et al. 2019 for the byte level), so a
+text has at most as many tokens as bytes. A tokeniser may first normalise to NFC or NFKC, which can lengthen a text
+(U+FDFA becomes 18 characters), so the longest of the three forms counts. Real counts are three to four times lower in
+English. The cap on the bill rests on this bound, so it has to be provable rather than tight; settling returns the
+difference (docs/adr/0004).
 """
 
 from __future__ import annotations
@@ -14,10 +22,32 @@ from typing import Literal
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.money import Usage
 
+LATEST_START_SECONDS = 15.0
+"""A turn that has waited longer than this for its lease does not start: too little time is left for the model."""
+
+REQUEST_TOKENS = 64
+"""Most tokens that a provider adds to a request, such as start tokens and a preamble."""
+TURN_TOKENS = 16
+"""Most tokens that a provider adds to a message, such as role markers and separators."""
+BLOCK_TOKENS = 8
+"""Most tokens that a provider adds to each block of text in the system prompt or a message."""
+CHARACTER_TOKENS = 4
+"""Most tokens of a character in normalised text: UTF-8 has at most four bytes."""
+
+type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
+"""Layer of a prompt. `memory` holds messages of other conversations, and is absent where none were found."""
+
+
+class Role(StrEnum):
+    """Author of a message. Clients may name no other."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
 
 @dataclass(frozen=True, slots=True)
 class PromptBlock:
-    """A piece of text. `cached` marks the end of a prefix that the provider should cache."""
+    """A block of text. `cached` marks the end of a prefix that the provider should cache."""
 
     text: str
     cached: bool = False
@@ -25,23 +55,49 @@ class PromptBlock:
 
 @dataclass(frozen=True, slots=True)
 class PromptTurn:
-    """One message to the provider. Roles alternate and the first is the user's."""
+    """One message to the provider. Roles alternate, beginning with the user's."""
 
     role: Role
     blocks: tuple[PromptBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """One provider call, complete.
+class Source:
+    """A section in the prompt that an answer can cite.
 
     Attributes:
-        system: rules first, then (where the whole file fits) the fenced documents, then facts and summary.
-        turns: history, then the current message, last.
-        sources: everything in the prompt that an answer can cite.
-        input_tokens: an upper bound on what the provider will count.
-        max_output_tokens: where the provider stops.
-        layers: what each of the six layers took, in their order.
+        id: source id, as fences and citations name it.
+        title: title to show.
+        url: address to link to; empty if there is none.
+        span: for a passage of a document, its place in the document's text, in code points, end exclusive.
+    """
+
+    id: str
+    title: str
+    url: str
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """Tokens of one layer of a prompt, and the ids of the sources in it."""
+
+    layer: LayerName
+    tokens: int
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The content of one call of the provider.
+
+    Attributes:
+        system: rules, then (where the whole file fits) the fenced documents, then facts and summary.
+        turns: history, then the current message.
+        sources: all sources in the prompt that an answer can cite.
+        input_tokens: upper bound on the tokens that the provider will count.
+        max_output_tokens: the provider's limit on output tokens.
+        layers: use of each layer, in order.
     """
 
     system: tuple[PromptBlock, ...]
@@ -53,7 +109,7 @@ class Prompt:
 
 
 def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) -> Prompt:
-    """Return a call that is made for no answer: rules, and one turn of these texts, of which nothing can be cited."""
+    """Return a prompt without sources, for background calls: rules, and one message of these texts."""
     blocks = tuple(map(PromptBlock, texts))
     text_tokens = sum(count_tokens(text) + BLOCK_TOKENS for text in (rules, *texts))
     return Prompt(
@@ -65,56 +121,11 @@ def background_prompt(rules: str, texts: Sequence[str], max_output_tokens: int) 
     )
 
 
-type LayerName = Literal["rules", "facts", "summary", "history", "memory", "context", "message"]
-"""`memory` is what was said in other conversations; it is there where something of it was found."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerUse:
-    """What one layer of a prompt took, and the ids of all that stood in it."""
-
-    layer: LayerName
-    tokens: int
-    sources: tuple[str, ...] = ()
-
-
-class Role(StrEnum):
-    """Who speaks. The client may name no other."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A section that stood in the prompt and that the answer cites.
-
-    Attributes:
-        span: of a passage of a document, where it stands in its text, in code points, end exclusive.
-    """
-
-    id: str
-    title: str
-    url: str
-    span: tuple[int, int] | None = None
-
-
-REQUEST_TOKENS = 64
-"""What a provider may add around a request: start tokens, a preamble."""
-TURN_TOKENS = 16
-"""What it may add around a message: role markers and separators."""
-BLOCK_TOKENS = 8
-"""What it may add around each block of text inside the system prompt or a message."""
-
-CHARACTER_TOKENS = 4
-"""The most that a character counts in a text that is normalised: UTF-8 has no longer ones."""
-
-
 def count_tokens(text: str) -> int:
-    """Return an upper bound on the tokens of `text`, without framing.
+    """Return an upper bound on the tokens of a text, without framing.
 
-    Bounds of parts add up to a bound of the whole where each part begins with an ASCII character: none of them
-    composes with what stands before it.
+    The bounds of parts add up to a bound of the whole if each part begins with an ASCII character, because such a
+    character does not compose with the part before it.
     """
     if text.isascii():
         return len(text)
@@ -122,18 +133,14 @@ def count_tokens(text: str) -> int:
     return max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
 
 
-LATEST_START_SECONDS = 15.0
-"""A turn that waited longer than this for its lease is not begun: too little time is left for the model's call."""
-
-
 class ModelError(FencepostError):
-    """The provider was called and gave no usable answer.
+    """The provider was called and returned no usable answer.
 
     Args:
-        code: what the client is told.
-        usage: what the provider charges, where that is known (`Usage()` for a request it turned away);
-            None keeps the whole reservation as spent.
-        retry_after: whole seconds, where the provider named them.
+        code: error code for the client.
+        usage: the usage that the provider charges, if known; `Usage()` for a refused request. None keeps the whole
+            reservation as spent.
+        retry_after: whole seconds, if the provider named them.
     """
 
     def __init__(self, code: ErrorCode, *, usage: Usage | None, retry_after: int | None = None) -> None:

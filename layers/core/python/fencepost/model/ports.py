@@ -15,9 +15,9 @@ class Completion:
     """A complete answer of the model.
 
     Attributes:
-        text: what it wrote; never empty.
-        usage: what the provider counted; None where it did not say, or said what cannot be: the reservation is kept.
-        first_token_seconds: from the call to the first text.
+        text: never empty.
+        usage: as the provider counted it; None if it is missing or impossible, and the reservation is kept.
+        first_token_seconds: time from the call to the first text.
     """
 
     text: str
@@ -26,17 +26,16 @@ class Completion:
 
 
 class Model(Protocol):
-    """The language model. One call of `complete` is one request to the provider, never more."""
+    """The language model. One call of `complete` makes exactly one request to the provider."""
 
     def complete(self, prompt: Prompt, *, within: float = inf) -> Completion:
-        """Ask the model.
+        """Return the model's answer to a prompt.
 
         Args:
-            prompt: the whole of it.
-            within: seconds that are left for the call. The adapter's own timeout holds as well.
+            prompt: the prompt.
+            within: seconds for the call. The adapter's own timeout applies as well.
 
         Raises:
-            ModelError: with the code to answer, and the usage where the provider's charge is known
-                (`fencepost.model.domain`).
+            ModelError: with the error code, and the usage if the provider's charge is known.
         """
         ...

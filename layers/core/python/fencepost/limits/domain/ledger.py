@@ -1,4 +1,4 @@
-"""Caps on calls and money in one UTC day, and permits for single calls under them."""
+"""The bill of one UTC day: caps on calls and money, and permits for calls under these caps."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Reservation:
         id: random; makes settling idempotent.
         day: the UTC day that pays, even when the call ends after midnight.
         amount: the worst case in micro-dollars.
-        call_number: which call of that day this is, counted from 1.
-        committed: what the day has spent and reserved, this reservation included; 0 where the store did not say.
+        call_number: number of the call in that day, counted from 1.
+        committed: money spent and reserved on that day, this reservation included; 0 if the store did not return it.
     """
 
     id: str
@@ -31,17 +31,14 @@ class Reservation:
     committed: MicroDollars = _NOTHING
 
 
-_NOTHING = MicroDollars(0)
-
-
 @dataclass(frozen=True, slots=True)
 class DayBill:
-    """One UTC day as the store counts it.
+    """Counts of one UTC day, as the store holds them.
 
     Attributes:
         calls: permits taken.
-        committed: spent and reserved together; this is what the money cap bounds.
-        spent: the settled part of it.
+        committed: money spent and reserved, which the money cap bounds.
+        spent: the settled part of `committed`.
     """
 
     calls: int = 0
@@ -56,10 +53,10 @@ class BlockLease:
     Attributes:
         id: random; makes taking and closing it idempotent.
         day: the UTC day that pays.
-        permits: calls that it allows.
-        money: what is set aside for all of them.
-        first_call: the number of its first call in the day, counted from 1.
-        committed: what the day has spent and reserved, this lease included, when the store gave it.
+        permits: number of calls.
+        money: reserved for all of these calls.
+        first_call: number of the first call in that day, counted from 1.
+        committed: money spent and reserved on that day when the lease was taken, this lease included.
     """
 
     id: str
@@ -72,16 +69,16 @@ class BlockLease:
 
 @dataclass(frozen=True, slots=True)
 class BlockSettlement:
-    """What became of a lease.
+    """The outcome of a lease.
 
     Attributes:
-        unused_permits: permits that go back.
-        unused_money: money that goes back; negative where calls cost more than was set aside.
-        spent: actual costs of its settled calls.
-        open: calls still under way. Each stays counted, and is settled by itself from then on.
+        unused_permits: permits to return.
+        unused_money: money to return; negative where calls cost more than was reserved.
+        spent: actual costs of the settled calls.
+        open: calls in progress. They stay counted, and each is settled on its own afterwards.
 
     Raises:
-        ValueError: `spent` is negative. No call pays anything back.
+        ValueError: `spent` is negative.
     """
 
     unused_permits: int
@@ -100,7 +97,7 @@ def utc_day(now: datetime) -> date:
 
 
 def fitting(bill: DayBill, amount: MicroDollars, caps: Caps) -> int:
-    """Return how many calls of `amount` each still fit under both caps; 0 when none does."""
+    """Return how many calls of `amount` each fit under both caps."""
     calls, money = caps.calls - bill.calls, caps.spend - bill.committed
     if money < amount:
         return 0
@@ -108,17 +105,17 @@ def fitting(bill: DayBill, amount: MicroDollars, caps: Caps) -> int:
 
 
 def require_payable(amount: MicroDollars, caps: Caps) -> None:
-    """Refuse what no day can pay. A cap of nothing is another matter: it is how a chat is switched off.
+    """Refuse an amount above the cap of a whole day. A cap of 0 is accepted here, because it switches a chat off.
 
     Raises:
-        FencepostError: `misconfigured`; to wait for the next day would be in vain.
+        FencepostError: `misconfigured`; waiting for the next day would not help.
     """
     if amount > caps.spend > 0:
         raise FencepostError(ErrorCode.MISCONFIGURED)
 
 
 def exhausted(bill: DayBill, caps: Caps, now: datetime) -> FencepostError:
-    """Return the error for a call that did not fit: the call cap's where it is reached, else the money cap's."""
+    """Return the error for a call that did not fit: of the call cap if it is reached, else of the money cap."""
     calls_reached = bill.calls >= caps.calls
     code = ErrorCode.DAILY_CALLS_EXHAUSTED if calls_reached else ErrorCode.DAILY_SPEND_EXHAUSTED
     return FencepostError(code, retry_after=seconds_to_midnight(now))

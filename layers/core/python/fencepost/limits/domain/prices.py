@@ -1,4 +1,9 @@
-"""One price table: what each model's tokens cost. A model without a row stops the start."""
+"""Prices of models, and costs of calls, in integers.
+
+One micro-dollar is 10⁻⁶ US dollar. Prices are micro-dollars per million tokens, so `$3 / Mtok` is `3_000_000`. Costs
+are rounded up to the next whole micro-dollar, so rounding never lets the bill exceed its cap. A function does not start
+with a model that has no row in `PRICES`.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,9 @@ from fencepost.kernel.money import MicroDollars, Usage
 
 @dataclass(frozen=True, slots=True)
 class LongPrompt:
-    """A model's dearer band: a prompt of more than `above` tokens multiplies all its prices, output included.
+    """Higher prices for long prompts: more than `above` tokens multiply all prices by `factor`, output included.
 
-    The prompt's length is its uncached, cache-write and cache-read tokens together.
+    The length of a prompt is the sum of its uncached, cache-write and cache-read tokens.
     """
 
     above: int
@@ -21,9 +26,16 @@ class LongPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars per million tokens, with where and when they were read.
+    """Micro-dollars per million tokens.
 
-    `cache_write` is the price of an entry that lives for five minutes.
+    Attributes:
+        input: of uncached input tokens.
+        cache_write: of input tokens written to the provider's cache for five minutes.
+        cache_read: of input tokens read from that cache.
+        output: of output tokens.
+        source: page that lists the prices.
+        as_of: day on which the page was read.
+        long_prompt: higher prices for long prompts, if the model has them.
     """
 
     input: int
@@ -35,7 +47,7 @@ class Price:
     long_prompt: LongPrompt | None = None
 
     def for_prompt(self, tokens: int) -> Price:
-        """Return what a call with a prompt of so many tokens pays."""
+        """Return the prices for a prompt of so many tokens."""
         band = self.long_prompt
         if band is None or tokens <= band.above:
             return self
@@ -63,10 +75,10 @@ PRICES: dict[str, Price] = {
 
 
 def price_of(model: str) -> Price:
-    """Return the model's row.
+    """Return the prices of a model.
 
     Raises:
-        ValueError: naming the models that have one.
+        ValueError: the model has no prices; the message lists those that have.
     """
     if model not in PRICES:
         raise ValueError(f"unknown model; known are {', '.join(sorted(PRICES))}")
@@ -77,7 +89,7 @@ _TOKENS_PER_PRICE = 1_000_000
 
 
 def cost(price: Price, usage: Usage) -> MicroDollars:
-    """Return what the provider charges, rounded up once, on the sum."""
+    """Return the cost of a call. Only the sum is rounded up."""
     paid = price.for_prompt(usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens)
     return _rounded_up(
         usage.input_tokens * paid.input
@@ -88,15 +100,15 @@ def cost(price: Price, usage: Usage) -> MicroDollars:
 
 
 def worst_case(price: Price, input_tokens: int, max_output_tokens: int) -> MicroDollars:
-    """Return the most that a call can cost before it is made.
+    """Return the most that a call can cost, before it is made.
 
-    Whether an input token is read from the provider's cache, written to it or neither is not known beforehand, so each
-    is priced as the dearest of the three. No usage within the two bounds costs more.
+    It is not known beforehand whether an input token is read from the provider's cache, written to it, or neither, so
+    each is priced at the highest of the three. No usage within both bounds costs more.
 
     Args:
-        price: the model's row.
-        input_tokens: an upper bound on the input, all three classes together.
-        max_output_tokens: where the provider stops.
+        price: the model's prices.
+        input_tokens: upper bound on the input tokens, all three classes together.
+        max_output_tokens: the provider's limit on output tokens.
     """
     paid = price.for_prompt(input_tokens)
     dearest = max(paid.input, paid.cache_write, paid.cache_read)

@@ -1,10 +1,10 @@
-"""The day's bill: one item per UTC day and account, changed by single conditional updates only.
+"""The ledger in DynamoDB: one item per UTC day and account, changed by single conditional updates only.
 
-`calls` and `committed` are what the caps bound, `spent` is the settled part of `committed`, all whole numbers, money in
-micro-dollars. Every permit, or block of permits, that is not settled yet has a mark of its own in the same item:
-`r<id>`, holding the number of its first call. Taking writes the mark on condition that it is absent, settling removes
-it on condition that it is there. So each happens once, however often the SDK repeats a request whose answer was lost,
-and a mark that stays behind shows which call never came back (docs/adr/0006).
+The caps bound `calls` and `committed`; `spent` is the settled part of `committed`. All are whole numbers, money in
+micro-dollars. Each permit or block of permits that is not settled has a mark in the same item: `r<id>`, with the number
+of its first call. Taking a permit writes the mark on condition that it is absent; settling removes it on condition that
+it exists. Each therefore happens once, even if the SDK repeats a request whose answer was lost, and a remaining mark
+shows a call that was never settled (docs/adr/0006).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from fencepost.limits.domain.ledger import (
 from fencepost.limits.ports import BlockLedger
 
 RETENTION = timedelta(days=400)
-"""How long a day's bill is kept: a year and a month, so that a month can be compared with the year before."""
+"""How long a day's bill is kept: a year and a month, so that a month can be compared with the previous year."""
 
 # 72 random bits, from the system: no two instances restored from one snapshot share them. 12 characters keep a mark at
 # about 16 bytes of the item.
@@ -58,12 +58,12 @@ class DayRow(Row):
 
 
 class DynamoDbLedger(BlockLedger):
-    """Each method is one update, but for a block that no longer fits.
+    """The ledger of one account. Each method is one update, except leases of blocks that no longer fit.
 
     Args:
-        table: its name.
+        table: name of the table.
         client: makes or returns the client, at the first use.
-        account: whose bill it is; the whole deployment's by default.
+        account: a site's account (`site_account`); by default the whole deployment's.
     """
 
     def __init__(self, table: str, client: ClientFactory = dynamodb_client, *, account: str = "") -> None:
@@ -87,10 +87,12 @@ class DynamoDbLedger(BlockLedger):
 
     @override
     def lease(self, permits: int, amount: MicroDollars, caps: Caps, now: datetime) -> BlockLease:
-        """A block that does not fit shrinks to what the store says is left."""
-        bill = DayBill()  # What not even an empty day could hold is refused without asking.
+        """Take a block. If it does not fit, it is reduced to the size that the store's counts leave room for."""
+        bill = DayBill()  # Amounts that even an empty day could not hold are refused without a request.
         while size := min(permits, fitting(bill, amount, caps)):
-            answer = self._take(_lease(utc_day(now), size, amount), caps)
+            money = MicroDollars(size * amount)
+            lease_id, day = secrets.token_urlsafe(_ID_BYTES), utc_day(now)
+            answer = self._take(BlockLease(lease_id, day, size, money, first_call=0, committed=MicroDollars(0)), caps)
             if isinstance(answer, BlockLease):
                 return answer
             bill, permits = answer, size - 1
@@ -111,13 +113,13 @@ class DynamoDbLedger(BlockLedger):
             condition=all_of(mark.does_not_exist(), _fits(wanted, caps)),
         )
         item = answer.item if isinstance(answer, Refused) else answer
-        # A mark of ours in the item that refused us: an earlier attempt went through and only its answer was lost.
+        # Our mark in the item that refused us: an earlier attempt succeeded, and only its answer was lost.
         if first_call := number(item, mark.attr_name):
             return replace(wanted, first_call=first_call, committed=_bill(item).committed)
         return _bill(item)
 
     def _close(self, day: date, lease_id: str, closing: BlockSettlement) -> None:
-        # A refusal says that the mark is gone: closed before, and nothing is left to do.
+        # A refusal means that the mark is gone: it was closed before, and there is nothing to do.
         self._table.update(
             self._key(day),
             *(DayRow.mark[call.id].set(call.call_number) for call in closing.open),
@@ -133,17 +135,12 @@ class DynamoDbLedger(BlockLedger):
 
 
 def site_account(org: str, site: str) -> str:
-    """Return the account of one site's bill."""
+    """Return the account of a site's bill."""
     return f"site#{quote(org, safe='')}#{quote(site, safe='')}#"
 
 
-def _lease(day: date, permits: int, amount: MicroDollars) -> BlockLease:
-    lease_id = secrets.token_urlsafe(_ID_BYTES)
-    return BlockLease(lease_id, day, permits, MicroDollars(permits * amount), first_call=0, committed=MicroDollars(0))
-
-
 def _fits(wanted: BlockLease, caps: Caps) -> Condition:
-    """Return the condition that a day has room for a lease: it is a new one, or below both caps."""
+    """Return the condition that a lease fits: the day has no item yet, or stays within both caps."""
     calls, money = DayRow.calls <= caps.calls - wanted.permits, DayRow.committed <= caps.spend - wanted.money
     return any_of(DayRow.pk.does_not_exist(), all_of(calls, money))
 

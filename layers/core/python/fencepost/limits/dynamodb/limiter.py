@@ -1,12 +1,12 @@
 """Requests per address: one item per counter, address and UTC day, changed by one conditional update per request.
 
-The item's key is an HMAC of the address under a key of that day alone, so that nothing stored leads back to an address
-or from one day to the next. `today` counts the day, `m<minute of the day>` each minute in use.
+The item's key is an HMAC of the address under a key of that day, so the table reveals neither addresses nor which rows
+of two days belong together. `today` counts the day, `m<minute of the day>` each minute in use.
 
-An update also removes the minutes 3 … 45 before its own. Those still nearer stay, so that counting is exact while the
-instances' clocks agree within two minutes. Of any 48 minutes in a row at most 3 then outlive the next request, which
-makes at most 90 in a day of 1,440: at up to 9 bytes each, with key, day's count and expiry (under 100 bytes), the item
-stays below 1 KB, one write unit, whatever the pattern.
+An update also removes the counters of the minutes 3 … 45 before its own. More recent ones stay, so that counting is
+exact while the instances' clocks agree within two minutes. Of any 48 consecutive minutes at most 3 then outlive the
+next request, at most 90 in a day of 1,440 minutes: at up to 9 bytes each, with key, day's count and expiry (under 100
+bytes), the item stays below 1 KB, one write unit, for every pattern of requests.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class AddressRow(Row):
 
 
 class DynamoDbAddressLimiter(AddressLimiter):
-    """Implements `fencepost.limits.ports.AddressLimiter`.
+    """Address limits in one table, with one conditional update for each request.
 
-    A request whose answer was lost is repeated once by the SDK and may then count twice: never too little.
+    The SDK repeats a request whose answer was lost, so it may count twice, but never too little.
 
     Args:
-        table: its name.
-        keys: gives the day's key.
+        table: name of the table.
+        keys: derives the day's key.
         client: makes or returns the client, at the first use.
     """
 
@@ -62,10 +62,7 @@ class DynamoDbAddressLimiter(AddressLimiter):
 
     @override
     def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
-        """Count a request in both windows, or refuse it.
-
-        Where both windows are full, the day's is named: to come back in a minute would be in vain.
-        """
+        """Count a request in both windows, or refuse it. If both windows are full, the error names the day."""
         moment = now.astimezone(UTC)
         answer = self._table.update(
             AddressRow.key(self._partition(limits.counter, address, utc_day(now))),
@@ -73,7 +70,9 @@ class DynamoDbAddressLimiter(AddressLimiter):
             condition=_below(limits, moment),
         )
         if isinstance(answer, Refused):
-            raise _denied(number(answer.item, "today") >= limits.per_day, moment)
+            if number(answer.item, "today") >= limits.per_day:
+                raise FencepostError(ErrorCode.RATE_LIMITED_DAY, retry_after=seconds_to_midnight(moment))
+            raise FencepostError(ErrorCode.RATE_LIMITED_MINUTE, retry_after=seconds_to_next_minute(moment))
 
     def _partition(self, counter: Counter, address: str, day: date) -> str:
         key = self._keys.derive(f"address:{day.isoformat()}")
@@ -102,9 +101,3 @@ def _below(limits: RateLimits, moment: datetime) -> Condition:
 
 def _minute_of_day(moment: datetime) -> int:
     return moment.hour * 60 + moment.minute
-
-
-def _denied(by_day: bool, moment: datetime) -> FencepostError:
-    if by_day:
-        return FencepostError(ErrorCode.RATE_LIMITED_DAY, retry_after=seconds_to_midnight(moment))
-    return FencepostError(ErrorCode.RATE_LIMITED_MINUTE, retry_after=seconds_to_next_minute(moment))

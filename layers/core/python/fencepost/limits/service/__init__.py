@@ -1,1 +1,1 @@
-"""Use cases."""
+"""Ledgers in front of other ledgers, and the address guard."""

@@ -1,4 +1,4 @@
-"""The per-address limits, before anything that costs."""
+"""The guard that applies address limits before any costly work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WINDOWS: Mapping[ErrorCode, Window] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """Lets an address pass while it is within its limits."""
+    """Refuses requests of addresses that exceed their limits, and reports refusals as events."""
 
     limiter: AddressLimiter
     limits: RateLimits
@@ -29,13 +29,13 @@ class AddressGuard:
     clock: Clock
 
     def admit(self, find_address: Callable[[], str]) -> None:
-        """Count one request.
+        """Count a request, or refuse it.
 
         Args:
-            find_address: returns the client's canonical address; where it fails the guard fails closed.
+            find_address: returns the client's canonical address. If it raises, the request is refused.
 
         Raises:
-            FencepostError: of the limiter or of `find_address`; an event says so.
+            FencepostError: from the limiter or `find_address`; an event is emitted.
         """
         try:
             self.limiter.admit(find_address(), self.limits, self.clock())

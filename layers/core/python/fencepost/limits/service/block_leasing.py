@@ -1,8 +1,8 @@
-"""Block leasing: a ledger that takes permits from the store several at a time and settles them in memory.
+"""Block leasing: a ledger that takes permits from the store in blocks, and settles them in memory.
 
-The day's item bears about 1,000 writes a second, and a turn makes two. A lease makes two for a whole block
-(docs/adr/0005). What is leased counts as committed until it is closed, so the caps hold whatever happens to the
-instance: a crash leaves its block counted as spent.
+The day's item takes about 1,000 writes a second, and a turn makes two. A lease makes two for a whole block
+(docs/adr/0005). A lease counts as committed until it is closed, so the caps hold even if the instance crashes: its
+block then stays counted as spent.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from fencepost.limits.domain.ledger import BlockLease, BlockSettlement, Reservat
 from fencepost.limits.ports import BlockLedger, Ledger
 
 LEASE_LIFETIME = timedelta(seconds=10)
-"""How long a lease serves. A cap lowered elsewhere binds here within this time; one lowered here, at once."""
+"""How long a lease is used. A cap that another process lowered takes effect here within this time; one passed to
+`reserve`, at once."""
 
 MAX_BLOCK = 100
-"""Permits of one lease at most. Closing one names each call still under way, and an update expression of DynamoDB's has
-no more than 4 KB and 300 operators (docs.aws.amazon.com, "Quotas in Amazon DynamoDB")."""
+"""Most permits of one lease. Closing a lease names each call in progress, and an update expression of DynamoDB has at
+most 4 KB and 300 operators (docs.aws.amazon.com, "Quotas in Amazon DynamoDB")."""
 
 
 class BlockLeasingLedger(Ledger):
-    """Implements `fencepost.limits.ports.Ledger` over a `BlockLedger`. Safe in threads.
+    """A ledger over a `BlockLedger`. Safe to share between threads.
 
-    A lease serves until it is used up, its time or its day ends, the caps change, or a call needs more money than it
-    has left. A block is at most twice what the lease before it used, so that an instance that is rarely asked leases
-    one permit at a time and strands none while it is frozen.
+    A lease is used until its permits, its lifetime or its day end, the caps change, or a call needs more money than is
+    left. A block is at most twice the size that the previous lease used, so a rarely used instance leases one permit at
+    a time, and strands none while it is frozen.
 
     Args:
-        store: where blocks come from.
-        block: the most permits of one lease; more than `MAX_BLOCK` count as that.
-        lifetime: how long a lease serves.
+        store: the ledger that leases blocks.
+        block: most permits of one lease, up to `MAX_BLOCK`.
+        lifetime: how long a lease is used.
     """
 
     def __init__(self, store: BlockLedger, block: int, lifetime: timedelta = LEASE_LIFETIME) -> None:
@@ -47,14 +48,14 @@ class BlockLeasingLedger(Ledger):
 
     @override
     def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
-        """The call's number is near the true one: unused permits go back."""
+        """Take a permit of the current lease, or of a new one. Call numbers may skip, because unused permits return."""
         with self._lock:
             serving = (lease for lease in self._running if lease.serves(amount, caps, now))
             return (next(serving, None) or self._renew(amount, caps, now)).take(amount)
 
     @override
     def settle(self, reservation: Reservation, actual: MicroDollars) -> None:
-        """A reservation that outlived its lease is settled in the store."""
+        """Settle in memory, or in the store if the reservation's lease is closed."""
         if actual < 0:
             raise ValueError("negative cost")
         with self._lock:
@@ -67,7 +68,7 @@ class BlockLeasingLedger(Ledger):
 
     @override
     def cancel(self, reservation: Reservation) -> None:
-        """A reservation that outlived its lease is cancelled in the store."""
+        """Cancel in memory, or in the store if the reservation's lease is closed."""
         with self._lock:
             running = next((lease for lease in self._running if lease.cancel(reservation)), None)
             if running is None:
@@ -77,16 +78,16 @@ class BlockLeasingLedger(Ledger):
                 self._end([running])
 
     def close(self) -> None:
-        """Give back whatever is not in use, e.g. before the process ends.
+        """Close all leases, for example before the process ends.
 
         Raises:
-            FencepostError: `ledger_unavailable`; the next call tries again.
+            FencepostError: `ledger_unavailable`; the next call of any method tries again.
         """
         with self._lock:
             self._end(list(self._running))
 
     def _renew(self, amount: MicroDollars, caps: Caps, now: datetime) -> _Running:
-        # One that is used up goes on until its calls are settled, and then closes with one write for all of them.
+        # A used-up lease stays until its calls are settled, and then is closed with one write for all of them.
         self._end([lease for lease in self._running if lease.has_permits or lease.is_over(now)])
         permits = min(self._block, self._latest.next_block(now)) if self._latest else 1
         lease = self._store.lease(permits, amount, caps, now)
@@ -98,7 +99,7 @@ class BlockLeasingLedger(Ledger):
         for ended in leases:
             self._running.remove(ended)
             self._unclosed.append((ended.lease, ended.closing()))
-        # Kept until the store has them: what a failure leaves here is closed with the next call.
+        # Kept until the store has closed them: after a failure, the next call tries again.
         while self._unclosed:
             self._store.close(*self._unclosed[0])
             del self._unclosed[0]
@@ -124,7 +125,7 @@ class _Running:
 
     @property
     def must_close(self) -> bool:
-        # Calls that cost more than was set aside are more than the store knows of: it must learn of them at once.
+        # Calls that cost more than was reserved exceed what the store has counted: it must be told at once.
         return self._money < 0 or not (self._permits or self._open)
 
     def is_over(self, now: datetime) -> bool:
@@ -157,13 +158,13 @@ class _Running:
         return True
 
     def next_block(self, now: datetime) -> int:
-        """Return how many permits the lease after this one may have: it grows while leases are used up in time."""
+        """Return the most permits of the next lease: twice those used, or fewer if the lease expired before its end."""
         used = self.lease.permits - self._permits
         if now >= self._stale:
             return 1
         return max(1, used if now >= self._expires else 2 * used)
 
     def closing(self) -> BlockSettlement:
-        # What came back is not given out again: a call's id and number are made of its place in the lease.
+        # Returned permits are not given out again: a call's id and number derive from its place in the lease.
         unused = self._permits + self._returned
         return BlockSettlement(unused, self._money, MicroDollars(self._spent), tuple(self._open.values()))

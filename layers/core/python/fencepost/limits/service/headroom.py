@@ -1,4 +1,4 @@
-"""A bill for calls that others may not have to go without for: it never gives the day's last permit."""
+"""Ledger for background calls that always leaves room for one worst-case answer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from fencepost.limits.ports import Ledger
 
 @dataclass(frozen=True, slots=True)
 class HeadroomLedger(Ledger):
-    """Implements `fencepost.limits.ports.Ledger` over another one.
+    """A ledger over another one, which refuses a permit unless another call still fits after it.
 
-    A permit after which no other call would fit goes back at once. Until it is back it counts, so near a cap a call may
-    be refused that would have fitted; none is ever admitted that does not fit.
+    A permit that leaves no room is returned at once. Until then it counts, so near a cap a call may be refused that
+    would have fitted; calls that do not fit are never admitted.
 
     Attributes:
-        spared: what the other call may cost.
+        ledger: the ledger that permits are taken from.
+        spared: the worst case of the call that must still fit.
     """
 
     ledger: Ledger

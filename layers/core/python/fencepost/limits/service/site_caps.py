@@ -1,4 +1,4 @@
-"""A site's own caps, under those of the whole deployment: a call needs a permit of both."""
+"""Caps of a site, below those of the whole deployment: a call needs a permit of both ledgers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from fencepost.limits.ports import Ledger
 
 @dataclass(frozen=True, slots=True)
 class SharedReservation(Reservation):
-    """The deployment's permit, and the site's beside it."""
+    """The deployment's reservation, with the site's."""
 
     site: Reservation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLedger(Ledger):
-    """Implements `fencepost.limits.ports.Ledger` over the deployment's bill and one site's.
+    """A ledger over the deployment's ledger and one site's.
 
-    Both are asked at once. Where one refuses, what the other gave goes back. In between it counts in one and not in the
-    other, so near a cap a call may be refused that would have fitted; none is ever admitted that does not fit.
+    Permits of both are taken concurrently. If one refuses, the permit of the other is returned. Until then it counts,
+    so near a cap a call may be refused that would have fitted; calls that do not fit are never admitted.
 
     Attributes:
-        deployment: bears the caps that `reserve` is given.
-        site: bears `caps`.
+        deployment: the deployment's ledger, with the caps that `reserve` is given.
+        site: the site's ledger, with `caps`.
+        caps: the site's caps.
     """
 
     deployment: Ledger
@@ -40,7 +41,7 @@ class SiteLedger(Ledger):
 
     @override
     def reserve(self, amount: MicroDollars, caps: Caps, now: datetime) -> Reservation:
-        """Where both refuse, the deployment's reason is given."""
+        """Take a permit of both ledgers. If both refuse, the deployment's error is raised."""
         require_payable(amount, self.caps)
         ours, sites = run_concurrently(
             lambda: _outcome(lambda: self.deployment.reserve(amount, caps, now)),
@@ -77,6 +78,6 @@ def _outcome(reserve: Callable[[], Reservation]) -> Reservation | FencepostError
 
 def _give_back(ledger: Ledger, outcome: Reservation | FencepostError) -> None:
     if isinstance(outcome, Reservation):
-        # A ledger that does not answer keeps it as committed: too much is counted, and never too little.
+        # If the ledger does not answer, the permit stays committed: too much is counted, never too little.
         with suppress(FencepostError):
             ledger.cancel(outcome)

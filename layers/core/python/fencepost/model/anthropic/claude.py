@@ -1,4 +1,4 @@
-"""The language model: Anthropic's Messages API, through its official SDK."""
+"""The `Model` port on Anthropic's Messages API, through the official SDK."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _ALWAYS_THINKING = frozenset({"claude-opus-5-5"})
 
 
 class Claude:
-    """`fencepost.model.ports.Model` over the streaming Messages API.
+    """The model behind the streaming Messages API.
 
-    Nothing of a call is taken from the process environment: neither key, endpoint, proxy nor profile.
+    A call takes nothing from the process environment: neither key, endpoint, proxy nor profile.
 
     Args:
-        keys: asked for the provider's key at each call, so that a rotated one is followed.
-        model: a name of the price table.
-        base_url: another endpoint that speaks the Messages API; empty for Anthropic's own.
-        connect_seconds: allowed for reaching the provider.
-        total_seconds: allowed for a whole call of `complete`, the import of the SDK included.
+        keys: provides the provider's key for each call, so that a rotated key is used.
+        model: name of the model in the price table.
+        base_url: another endpoint of the Messages API; empty for Anthropic's.
+        connect_seconds: time limit for connecting.
+        total_seconds: time limit for a call of `complete`, including the import of the SDK.
     """
 
     def __init__(
@@ -61,14 +61,14 @@ class Claude:
         self._clients: dict[str, AsyncAnthropic] = {}
 
     def complete(self, prompt: Prompt, *, within: float = inf) -> Completion:
-        """Ask the model with exactly one HTTP request.
+        """Return the model's answer, with exactly one HTTP request.
 
         Raises:
             ModelError: see `fencepost.model.ports.Model` and `fencepost.model.anthropic.errors`.
         """
         started = time.monotonic()
         client = self._client(self._keys.provider_key())
-        # The SDK takes seconds to import; paths that never call the model must not pay for it.
+        # The SDK takes seconds to import, which code paths without a call must not spend.
         from fencepost.model.anthropic.sdk import ask
 
         seconds = min(self._total_seconds, within)
@@ -76,20 +76,17 @@ class Claude:
             return self._loop.run(ask(client, self._request(prompt), started=started, seconds=seconds))
         except ModelError as error:
             if error.code is ErrorCode.PROVIDER_REJECTED:
-                self._doubt_key()
+                # The key may have been rotated: the next call reads it again.
+                with suppress(FencepostError):
+                    self._keys.refresh_provider_key()
             raise
 
-    def _doubt_key(self) -> None:
-        """Let the next call use a rotated key at once, should that be why the provider refused this one."""
-        with suppress(FencepostError):
-            self._keys.refresh_provider_key()
-
     def preload(self) -> None:
-        """Import the SDK ahead of the first call: for a snapshot, and for benchmarks."""
+        """Import the SDK before the first call, for snapshots and benchmarks."""
         import_module("fencepost.model.anthropic.sdk")
 
     def _client(self, key: str) -> AsyncAnthropic:
-        """Return the client of this key, made once; those of earlier keys are dropped."""
+        """Return the client for a key. It is made once, and clients of earlier keys are dropped."""
         from fencepost.model.anthropic.sdk import connect
 
         with self._lock:
@@ -131,10 +128,10 @@ def _block(block: PromptBlock) -> TextBlockParam:
 
 
 class BackgroundLoop:
-    """Runs coroutines on one event loop in a daemon thread; safe to use from any thread.
+    """Runs coroutines on an event loop in a daemon thread. Safe to share between threads.
 
-    It gives synchronous callers asyncio's deadlines, which also end what a socket's own timeouts cannot:
-    a name that does not resolve, a peer that sends a byte now and then.
+    It gives synchronous callers asyncio's deadlines, which also cover waits that socket timeouts do not: slow name
+    resolution, and a peer that sends a byte now and then.
     """
 
     def __init__(self) -> None:
@@ -142,7 +139,7 @@ class BackgroundLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run[Result](self, coroutine: Coroutine[object, object, Result]) -> Result:
-        """Run the coroutine to its end and return its result, or raise what it raises."""
+        """Run a coroutine to its end, and return its result or raise its exception."""
         import asyncio
 
         return asyncio.run_coroutine_threadsafe(coroutine, self._started()).result()
@@ -150,7 +147,7 @@ class BackgroundLoop:
     def _started(self) -> asyncio.AbstractEventLoop:
         import asyncio
 
-        # Not before the first use: a thread must not be part of a snapshot of the process.
+        # Started at the first use, because a snapshot of the process must not hold a thread.
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

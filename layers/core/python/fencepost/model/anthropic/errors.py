@@ -1,7 +1,7 @@
-"""What a failed call of the provider means: which code, at what cost, when to retry.
+"""Errors of the SDK as `ModelError`: error code, cost, and time of a retry.
 
-Cost: a request that the provider turned away costs nothing, nor does one that never left. For everything else the cost
-is unknown (`usage=None`). Source: "Errors" and "Streaming" on platform.claude.com, read in October 2026.
+A request that the provider refused, or that was never sent, costs nothing. In all other cases the cost is unknown
+(`usage=None`). Source: "Errors" and "Streaming" on platform.claude.com, read in October 2026.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REJECTING = frozenset({"invalid_request_error", "authentication_error", "permis
 
 
 def failure_of(error: Exception) -> ModelError:
-    """Return the port's error for one of the SDK, of its HTTP client, or of asyncio. Nothing of its text survives."""
+    """Return the `ModelError` for an exception of the SDK, its HTTP client or asyncio, without its text."""
     match error:
         case anthropic.APIStatusError():
             return _answered(error)
@@ -60,12 +60,11 @@ def _unanswered(cause: BaseException | None) -> ModelError:
 def _answered(error: anthropic.APIStatusError) -> ModelError:
     code = _code(error)
     wait = _retry_after(error.response.headers) if code is ErrorCode.PROVIDER_OVERLOADED else None
-    return ModelError(code, usage=_FREE if _turned_away(error.status_code) else None, retry_after=wait)
-
-
-def _turned_away(status: int) -> bool:
-    """Tell whether no model ran: not so with a 5xx, nor with a failure in mid-stream, whose status is 200."""
-    return (status in _REFUSALS and status not in _TIMEOUTS) or status == _OVERLOADED
+    # After a refusal no model ran. A model may have run before a 5xx, or a failure in mid-stream, whose status is 200.
+    refused = (
+        error.status_code in _REFUSALS and error.status_code not in _TIMEOUTS
+    ) or error.status_code == _OVERLOADED
+    return ModelError(code, usage=_FREE if refused else None, retry_after=wait)
 
 
 def _code(error: anthropic.APIStatusError) -> ErrorCode:
@@ -89,6 +88,6 @@ def _too_long(error: anthropic.APIStatusError) -> bool:
 
 
 def _retry_after(headers: httpx2.Headers) -> int:
-    """Return whole seconds, bounded; a date or anything odd counts as none."""
+    """Return the header's whole seconds, bounded; the default for a date or malformed values."""
     named = re.fullmatch(r"\d{1,9}", headers.get("retry-after", ""), re.ASCII)
     return min(max(int(named[0]), 1), MAX_RETRY_SECONDS) if named else DEFAULT_RETRY_SECONDS

@@ -1,4 +1,4 @@
-"""Everything of the model's adapter that needs the SDK. Importing this module takes seconds."""
+"""The part of the adapter that needs the SDK. Importing this module takes seconds."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _UNUSABLE = {
     "max_tokens": ErrorCode.PROVIDER_TRUNCATED,
     "model_context_window_exceeded": ErrorCode.PROVIDER_CONTEXT_OVERFLOW,
 }
-"""Stop reasons after which the text is no answer. All others, future ones among them, end a complete one."""
+"""Stop reasons after which the text is unusable. All others, unknown ones included, end a complete answer."""
 
 
 def connect(key: str, base_url: str, connect_seconds: float, read_seconds: float) -> AsyncAnthropic:
-    """Make a client that retries nothing, follows no redirect and reads nothing from the environment."""
+    """Return a client that does not retry, follow redirects, or read the environment."""
     for name in _LOGGERS:
         # At DEBUG these write whole requests.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     timeout = httpx2.Timeout(read_seconds, connect=connect_seconds)
-    # No kept connections: one that died while the instance was frozen would cost a call, as nothing is retried.
+    # No idle connections: one that died while the instance was frozen would fail a call, which is not retried.
     limits = httpx2.Limits(max_keepalive_connections=0)
     transport = DefaultAsyncHttpxClient(follow_redirects=False, trust_env=False, timeout=timeout, limits=limits)
     return AsyncAnthropic(
@@ -61,10 +61,10 @@ async def ask(
         client: made by `connect`.
         request: with `stream` set.
         started: the monotonic time at which the call began.
-        seconds: how long it may last, counted from `started`.
+        seconds: deadline, counted from `started`.
 
     Raises:
-        ModelError: for every answer that cannot be used.
+        ModelError: the answer is unusable, or there is none.
     """
     answer = _Answer(started)
     failure: ModelError | None = None
@@ -76,14 +76,14 @@ async def ask(
     # Beyond those: the SDK does not check that an event has the shape of its type.
     except (*_FAILURES, AttributeError, TypeError, ValueError) as error:
         failure = failure_of(error)
-    # Raised out here, the error has no context: the SDK's frames, with key and prompt, end in this thread.
+    # Raised outside the handler, the error has no context, which would hold the SDK's frames with key and prompt.
     if failure:
         raise failure
     return answer.completion()
 
 
 class _Answer:
-    """What the events of one stream add up to."""
+    """The answer that is collected from the events of one stream."""
 
     def __init__(self, started: float) -> None:
         self._started = started
@@ -93,25 +93,22 @@ class _Answer:
         self._stop_reason: str | None = None
 
     def add(self, event: RawMessageStreamEvent) -> None:
-        """Take in one event; those of unknown kinds are passed over."""
+        """Add an event. Unknown kinds are ignored."""
         if event.type == "message_start":
             self._reported.begin(event.message.usage)
         elif event.type == "message_delta":
             self._reported.add(event.usage)
             self._stop_reason = event.delta.stop_reason or self._stop_reason
         elif event.type == "content_block_delta" and event.delta.type == "text_delta":
-            self._add_text(event.delta.text)
-
-    def _add_text(self, text: str) -> None:
-        if self._first_token is None:
-            self._first_token = time.monotonic() - self._started
-        self._text.append(text)
+            if self._first_token is None:
+                self._first_token = time.monotonic() - self._started
+            self._text.append(event.delta.text)
 
     def completion(self) -> Completion:
-        """Return the finished answer, of unknown usage where the provider's figures cannot be true.
+        """Return the complete answer. Its usage is unknown if the provider's figures are missing or impossible.
 
         Raises:
-            ModelError: when the stream broke off (of unknown cost), or its text is no answer.
+            ModelError: the stream broke off (with unknown cost), or its text is unusable.
         """
         if self._stop_reason is None:
             raise ModelError(ErrorCode.PROVIDER_FAILED, usage=None)

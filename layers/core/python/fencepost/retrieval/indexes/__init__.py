@@ -1,1 +1,1 @@
-"""Vector indexes behind one port."""
+"""Adapters of the `VectorIndex` port: one SQLite file, and OpenSearch."""

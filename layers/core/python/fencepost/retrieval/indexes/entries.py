@@ -1,4 +1,4 @@
-"""What every index asks of the entries that it is given."""
+"""Ownership rules of entries, common to all indexes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fencepost.retrieval.domain.search import EntryKind, IndexEntry
 
 
 def owner_of(scope: Scope, kind: EntryKind) -> str:
-    """Return the owner of what a scope may search or write: documents are the organisation's."""
+    """Return the owner of a scope's entries of one kind: empty for documents, which belong to the organisation."""
     return scope.owner if kind == "message" else ""
 
 
 def require_own(scope: Scope, entries: Iterable[IndexEntry]) -> None:
-    """Refuse what a scope may not write.
+    """Refuse entries that a scope may not write.
 
     Raises:
-        ValueError: an entry is of another organisation, or of another owner than its kind has in this scope.
+        ValueError: an entry is of another organisation, or has another owner than `owner_of` the scope and its kind.
     """
     if any((entry.org, entry.owner) != (scope.org, owner_of(scope, entry.kind)) for entry in entries):
         raise ValueError("an entry is not the scope's")

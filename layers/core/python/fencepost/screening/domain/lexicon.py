@@ -1,4 +1,4 @@
-"""Which of many literals occur in a text."""
+"""A lexicon that finds which of many literals occur in a text."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LONG, _SHORT = 6, 4
 
 
 class Lexicon:
-    """Finds which of its literals occur in a text without looking for each.
+    """Finds which of its literals occur in a text, without searching for each of them.
 
-    A literal is looked for only if its key occurs: the beginning of its longest word, or, where scripts do not part
-    words, two characters next to each other. Two passes over the text's words, each taken once, find all keys.
+    A literal is searched for only if its key occurs: the beginning of its longest word or, in scripts that do not
+    separate words, two adjacent characters. Two passes over the distinct words of the text find all keys.
     """
 
     def __init__(self, literals: Iterable[str]) -> None:

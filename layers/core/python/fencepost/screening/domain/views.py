@@ -1,4 +1,4 @@
-"""The ways in which a text may be read. None of them is stored, shown or sent to the model."""
+"""Readings of a text that are screened, and common encodings. No reading is stored, shown or sent to the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROT13 = str.maketrans(
     ascii_lowercase + ascii_uppercase,
     ascii_lowercase[13:] + ascii_lowercase[:13] + ascii_uppercase[13:] + ascii_uppercase[:13],
 )
-# A text is read backwards or through ROT13 only if one of these words stands in it that way.
+# A text is read backwards or through ROT13 only if it contains one of these words in that form.
 _LATIN = ("ignor", "instruc", "prompt", "system", "restric", "rules")
 _TELLTALES = (
     *_LATIN,
@@ -31,10 +31,10 @@ _ROTATED = tuple(fold(word.translate(_ROT13)) for word in _LATIN)
 
 
 def screening_views(text: str) -> Iterator[str]:
-    """Yield the readings of a text in which a phrase could hide, the plain one first.
+    """Yield the readings of a text in which a phrase could be hidden, the plain one first.
 
-    Each is folded and squeezed. The others come only if the text gives cause: its encodings undone once, the text
-    backwards or in ROT13; and of each reading, letters that were spaced out joined, and digits read as letters.
+    Each is folded and squeezed. Further readings are made only where the text suggests them: encodings decoded once,
+    the text reversed, or in ROT13; and of each reading, spaced-out letters joined, and digits read as letters.
     """
     shown = visible(text)
     plain = squeeze(fold(shown))
@@ -82,9 +82,9 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 
 def decode(text: str) -> str:
-    r"""Undo HTML entities, percent and `\u` escapes, hex, binary, Morse and base64, each where it stands and once.
+    r"""Decode HTML entities, percent and `\u` escapes, hex, binary, Morse and base64, once and in place.
 
-    Whatever does not decode to readable UTF-8 stays as it is: digests, identifiers, pictures.
+    Runs that do not decode to readable UTF-8 are unchanged: digests, identifiers, images.
     """
     if "&" in text:
         text = html.unescape(text)
@@ -94,13 +94,14 @@ def decode(text: str) -> str:
         text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
     text = _undo_signs(text)
     for word in set(text.split()):
-        if len(word) >= _LONG and _TOKEN.search(word) and (decoded := _decode_tokens(word)) != word:
-            text = text.replace(word, decoded)
+        if len(word) >= _LONG and _TOKEN.search(word):
+            decoded = _BASE64.sub(_from_base64, _HEX.sub(lambda match: _utf8(match[0], match[0]), word))
+            text = text.replace(word, decoded) if decoded != word else text
     return text
 
 
 def _undo_signs(text: str) -> str:
-    # The literals spare most texts the search: a sentence in such an encoding has them.
+    # Checking literals first saves the search in most texts: a sentence in such an encoding contains them.
     if any(digit in text for digit in "2689"):
         text = _SPACED_HEX.sub(lambda match: _utf8(re.sub("[ :]", "", match[0]), match[0]), text)
     if "01" in text:
@@ -108,10 +109,6 @@ def _undo_signs(text: str) -> str:
     if ".-" in text or "-." in text:
         text = _MORSE.sub(lambda match: "".join(_MORSE_LETTERS.get(sign, "") for sign in match[0].split()), text)
     return text
-
-
-def _decode_tokens(word: str) -> str:
-    return _BASE64.sub(_from_base64, _HEX.sub(lambda match: _utf8(match[0], match[0]), word))
 
 
 def _utf8(digits: str, otherwise: str) -> str:

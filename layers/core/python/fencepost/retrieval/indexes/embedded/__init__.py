@@ -1,1 +1,1 @@
-"""The index in one SQLite file, for a laptop: words by FTS5, meaning by exact cosine."""
+"""The index in one SQLite file, for a laptop: lexical search by FTS5, vector search by exact cosine."""

@@ -15,17 +15,17 @@ from fencepost.retrieval.indexes.embedded import schema
 
 _PAUSE_SECONDS: Final = 0.02
 _PASSING: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN")
-"""Beginnings of the names of errors after which a later attempt may do."""
+"""Beginnings of the names of errors that a retry may survive."""
 
 type Begin = Literal["BEGIN", "BEGIN IMMEDIATE"]
 
 
 class Database:
-    """Transactions on one file. Threads may share it; a process that was forked makes its own.
+    """Transactions on one file. Safe to share between threads; a forked process needs its own instance.
 
     Args:
-        path: of the file, which is made where it is absent.
-        wait_seconds: how long a writer waits for the one before it. Readers wait for nobody.
+        path: the file; it is created if absent.
+        wait_seconds: how long a writer waits for another writer. Readers do not wait.
     """
 
     def __init__(self, path: Path, wait_seconds: float) -> None:
@@ -35,10 +35,10 @@ class Database:
 
     @contextmanager
     def transaction(self, begin: Begin) -> Iterator[sqlite3.Connection]:
-        """Lend a connection for one transaction: committed at the end, undone where anything was raised.
+        """Return a context with a connection in a transaction, which is rolled back if the body raises.
 
         Raises:
-            IndexUnavailable: the file cannot be used, or another process held it for too long.
+            IndexUnavailable: the file cannot be used, or another process locked it for too long.
         """
         try:
             connection = self._idle.pop() if self._idle else self._open()
@@ -49,13 +49,13 @@ class Database:
         self._idle.append(connection)
 
     def close(self) -> None:
-        """Close what no thread is using."""
+        """Close the connections that are not in use."""
         while self._idle:
             self._idle.pop().close()
 
     def _open(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # A connection is lent to one thread at a time, which is all that the check would ask for.
+        # The check is not needed: a connection is used by one thread at a time.
         connection = sqlite3.connect(
             self._path, timeout=self._wait_seconds, isolation_level=None, check_same_thread=False
         )
@@ -69,14 +69,17 @@ class Database:
         connection.execute(f"PRAGMA page_size = {schema.PAGE_BYTES}")
         self._write_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
-        # What is erased is overwritten, and not only forgotten.
+        # Erased content is overwritten on disk.
         connection.execute("PRAGMA secure_delete = ON")
         if _version(connection) != schema.VERSION:
             with _transaction(connection, "BEGIN IMMEDIATE"):
                 _create(connection)
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Make readers and a writer independent of each other. SQLite's own waiting does not cover this switch."""
+        """Enable write-ahead logging, so that readers and a writer do not block each other.
+
+        SQLite's busy timeout does not cover this switch, so it is retried here.
+        """
         deadline = time.monotonic() + self._wait_seconds
         while True:
             try:
@@ -106,7 +109,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Make the tables, unless another process was faster."""
+    """Create the tables, unless another process has done so."""
     version = _version(connection)
     if version == schema.VERSION:
         return
@@ -118,6 +121,6 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _unavailable(error: sqlite3.Error | OSError) -> IndexUnavailable:
-    # The message may name the file; the code says as much.
+    # The message may hold the file name; the error's name suffices.
     name: str = getattr(error, "sqlite_errorname", type(error).__name__)
     return IndexUnavailable(name, retriable=name.startswith(_PASSING))

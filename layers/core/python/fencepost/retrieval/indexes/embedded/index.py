@@ -22,7 +22,7 @@ WAIT_SECONDS: Final = 5.0
 CACHE_BYTES: Final = 384 * 1024 * 1024
 """Room for two vectors of 384 dimensions for each of 100,000 chunks."""
 ENTRIES_AT_ONCE: Final = 256
-"""Entries in one transaction: another process that waits to write has its turn after them."""
+"""Entries in one transaction; other processes can write between transactions."""
 
 _HIT = "SELECT stored_id, chunk, parent, version, model, text, context, position FROM entries WHERE id = ?"
 _VISIBLE = """SELECT 1 FROM entries JOIN partitions ON partitions.id = entries.partition
@@ -34,14 +34,14 @@ _NAMED = {"parent": "AND entries.parent = :parent", "owner": "AND partitions.own
 
 
 class EmbeddedIndex(VectorIndex):
-    """Threads may share it, and processes the file.
+    """Index in one SQLite file. Threads may share an instance, and processes may share the file.
 
-    Good to 100,000 chunks. What was written is found at once. A chunk that is written twice makes two entries.
+    Suitable for up to 100,000 chunks. Writes are visible at once. A chunk that is written twice makes two entries.
 
     Args:
-        path: of the file, which is made where it is absent.
-        wait_seconds: how long a writer waits for the one before it.
-        cache_bytes: of vectors that are kept in memory.
+        path: the file; it is created if absent.
+        wait_seconds: how long a writer waits for another writer.
+        cache_bytes: size of the cache of vectors in memory.
     """
 
     def __init__(self, path: Path | str, *, wait_seconds: float = WAIT_SECONDS, cache_bytes: int = CACHE_BYTES) -> None:

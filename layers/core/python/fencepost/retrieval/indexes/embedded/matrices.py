@@ -1,6 +1,6 @@
-"""The vectors of a partition as matrices, kept in memory while there is room.
+"""A cache of partitions' vectors as matrices in memory.
 
-After a change only what is new is read: an entry never changes, it goes and another comes.
+After a change only new vectors are read, because entries are immutable: they are only added and removed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_ROWS: Final = 8_192
-"""Vectors that are read at once."""
+"""Vectors of one block."""
 MOST_BLOCKS: Final = 32
-"""Blocks of a partition, above which they are made one."""
+"""Most blocks of a partition; more are joined into one."""
 FLOAT_BYTES: Final = 4
 
 _ROWS = """SELECT vectors.entry, entries.grant_set, vectors.value FROM vectors
@@ -31,11 +31,12 @@ _LIVE = "SELECT id FROM entries WHERE partition = ?"
 
 @dataclass(frozen=True, slots=True)
 class MatrixBlock:
-    """Some vectors of a partition, one a row, in the order of their entries.
+    """Vectors of a partition, one in each row, in the order of their entries.
 
     Attributes:
-        entries: the numbers of the entries that they belong to.
-        grant_sets: the numbers of these entries' sets of grants.
+        entries: row ids of the entries.
+        grant_sets: ids of the entries' sets of grants.
+        vectors: the matrix.
     """
 
     entries: NDArray[np.int64]
@@ -44,11 +45,11 @@ class MatrixBlock:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes."""
+        """Size in bytes."""
         return self.entries.nbytes + self.grant_sets.nbytes + self.vectors.nbytes
 
     def only(self, live: NDArray[np.int64]) -> MatrixBlock:
-        """Return it without the entries that are gone."""
+        """Return the block without removed entries."""
         import numpy as np
 
         there = np.isin(self.entries, live)
@@ -59,7 +60,7 @@ class MatrixBlock:
 
 @dataclass(frozen=True, slots=True)
 class MatrixKey:
-    """Whose vectors they are. A partition's number stands for one organisation, kind and owner, for ever."""
+    """Key of cached vectors. A partition's id is never reused for another organisation, kind or owner."""
 
     partition: int
     field: str
@@ -78,15 +79,15 @@ class _Kept:
 
     @property
     def last(self) -> int:
-        """The number of the newest entry."""
+        """Row id of the newest entry."""
         return max((int(block.entries[-1]) for block in self.blocks if len(block.entries)), default=0)
 
 
 class Matrices:
-    """Keeps the matrices that were used last. Threads may share it.
+    """Cache of the most recently used matrices. Safe to share between threads.
 
     Args:
-        most_bytes: of all together; a partition that is larger by itself is read anew for each search.
+        most_bytes: total size; a partition that is larger is read from the file for each search.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -95,7 +96,7 @@ class Matrices:
         self._lock = Lock()
 
     def blocks(self, database: sqlite3.Connection, key: MatrixKey, version: int) -> Iterable[MatrixBlock]:
-        """Return the vectors of a partition as of a change of it."""
+        """Return the vectors of a partition, as of a version of it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
@@ -113,7 +114,7 @@ class Matrices:
         size = 0
         for block in _blocks(database, key):
             size += block.size
-            # Nothing is hoarded of what will not be kept.
+            # Blocks that exceed the cache are not collected.
             read = [*read, block] if read is not None and size <= self._most_bytes else None
             yield block
         if read is not None:
@@ -133,7 +134,7 @@ def _renewed(database: sqlite3.Connection, key: MatrixKey, kept: _Kept) -> tuple
     import numpy as np
 
     live = np.fromiter((number for (number,) in database.execute(_LIVE, (key.partition,))), dtype=np.int64)
-    # Numbers rise: whatever came since has a higher one than all that was kept.
+    # Row ids rise: entries added since have higher ids than all cached ones.
     blocks = (*(block.only(live) for block in kept.blocks), *_blocks(database, key, kept.last))
     return blocks if len(blocks) <= MOST_BLOCKS else (_joined(blocks),)
 

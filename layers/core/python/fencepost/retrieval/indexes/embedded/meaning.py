@@ -1,4 +1,4 @@
-"""Finding by meaning in the embedded index: the cosine with every vector of the partition, none left out."""
+"""Vector search in the embedded index: exact cosine with every vector of the partition."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find(
 
 
 class _Filter:
-    """What a search may find in a partition."""
+    """The filter of a search by grants and by excluded parent."""
 
     def __init__(self, database: sqlite3.Connection, partition: Partition, search: Search) -> None:
         self._readable = partitions.readable(database, partition.id, search)
@@ -45,7 +45,7 @@ class _Filter:
         self._limit = search.limit
 
     def scored(self, block: MatrixBlock, query: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the numbers and scores of the block's best entries among those that may be found."""
+        """Return row ids and scores of the block's best entries that pass the filter."""
         import numpy as np
 
         keep = np.isin(block.grant_sets, self._readable) & ~np.isin(block.entries, self._excluded)

@@ -1,4 +1,4 @@
-"""What one search may compare: the entries of one organisation, kind and owner."""
+"""Partitions of the embedded index: the entries of one organisation, kind and owner, which a search is confined to."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ _DROP = ("DELETE FROM grant_sets WHERE partition = ?", "DELETE FROM terms WHERE 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition as it is in this transaction.
+    """A partition as of the current transaction.
 
     Attributes:
-        version: raised with every change; what is kept in memory is bound to it.
-        terms: of all entries together, of text and context, repetitions included.
+        id: random number.
+        version: raised by every change; cached vectors are valid for one version.
+        entries: number of entries.
+        terms: number of terms of all entries, text and context, repetitions included.
     """
 
     id: int
@@ -39,7 +41,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be added to a partition's figures; negative to take away."""
+    """Numbers to add to a partition's counts; negative for removals."""
 
     entries: int = 0
     terms: int = 0
@@ -49,13 +51,13 @@ class Change:
 
 
 def find(database: sqlite3.Connection, scope: Scope, kind: EntryKind) -> Partition | None:
-    """Return the partition that a scope may search; None where it is empty."""
+    """Return the partition that a scope may search; None if it has no entries."""
     row = database.execute(_FIND, (scope.org, kind, owner_of(scope, kind))).fetchone()
     return Partition(*row) if row else None
 
 
 def find_or_make(database: sqlite3.Connection, scope: Scope, kind: EntryKind) -> int:
-    """Return the number of the partition that a scope may write to."""
+    """Return the id of the partition that a scope writes to; it is created if absent."""
     found = find(database, scope, kind)
     if found:
         return found.id
@@ -66,7 +68,7 @@ def find_or_make(database: sqlite3.Connection, scope: Scope, kind: EntryKind) ->
 
 
 def change(database: sqlite3.Connection, partition: int, by: Change) -> None:
-    """Count what was written; a partition without entries is dropped with all that tells of it."""
+    """Add to a partition's counts; a partition without entries is dropped, with its grants and terms."""
     row = database.execute(_CHANGE, (by.entries, by.terms, partition)).fetchone()
     if row == (0,):
         for statement in _DROP:
@@ -76,7 +78,7 @@ def change(database: sqlite3.Connection, partition: int, by: Change) -> None:
 
 
 def grant_set(database: sqlite3.Connection, partition: int, grants: frozenset[str]) -> int:
-    """Return the number under which a set of grants is known in a partition."""
+    """Return the id of a set of grants in a partition; it is created if absent."""
     key = (partition, json.dumps(sorted(grants)))
     database.execute("INSERT OR IGNORE INTO grant_sets(partition, names) VALUES (?, ?)", key)
     (number,) = database.execute("SELECT id FROM grant_sets WHERE partition = ? AND names = ?", key).fetchone()
@@ -84,7 +86,7 @@ def grant_set(database: sqlite3.Connection, partition: int, grants: frozenset[st
 
 
 def readable(database: sqlite3.Connection, partition: int, search: Search) -> list[int]:
-    """Return the numbers of the sets of grants under which a search may find."""
+    """Return the ids of the sets of grants that a search may read."""
     rows = database.execute("SELECT id, names FROM grant_sets WHERE partition = ?", (partition,))
-    # A message has no grants: the partition is its owner's own.
+    # Messages have no grants: their partition belongs to the owner.
     return [number for number, names in rows if search.kind == "message" or search.grants & set(json.loads(names))]

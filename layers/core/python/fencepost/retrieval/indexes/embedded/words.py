@@ -1,9 +1,9 @@
-"""Finding by words in the embedded index.
+"""Lexical search in the embedded index.
 
-FTS5 finds the candidates; their score is BM25 of the partition's own figures. Text and context count as one: their
-terms are added up with their weights before they saturate (Robertson and Zaragoza, *The Probabilistic Relevance
-Framework*, 2009). How rare a term is follows Lucene's formula, which is positive for every term; that of FTS5 is next
-to nothing for a term in half of the entries, so that in a handful of messages it could tell none from the others.
+FTS5 finds the candidates; their score is BM25 with the statistics of the partition. Text and context are scored as one
+field: term frequencies are added with the fields' weights before they saturate (Robertson and Zaragoza, *The
+Probabilistic Relevance Framework*, 2009). Rarity follows Lucene's formula, which is positive for every term. FTS5's
+formula is almost zero for a term in half of the entries, so it could not rank a handful of messages.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Partition
 
 MAX_QUERY_TERMS: Final = 400
-"""Different terms of a query that are looked up; a longer one says nothing more."""
+"""Most distinct terms of a query that are looked up; further ones do not improve the result."""
 MAX_POSTINGS: Final = 20_000
-"""Entries in which the terms that choose the candidates may be, repetitions included. The rarest terms choose; those in
-too many entries hardly tell them apart, yet count in the score."""
+"""Most postings of the terms that select candidates. The rarest terms select; terms in too many entries hardly
+distinguish them, but count in the score."""
 CANDIDATES_PER_HIT: Final = 2
 MIN_CANDIDATES: Final = 200
 
 K1: Final = 1.2
-"""How soon more of the same term says nothing more; Lucene's default."""
+"""Saturation of term frequencies; Lucene's default."""
 B: Final = 0.75
-"""How much a long text counts for less; Lucene's default."""
+"""Normalisation by length; Lucene's default."""
 
 _CANDIDATES = """SELECT {words}.rowid, {words}.text, {words}.context FROM {words}
     JOIN entries ON entries.id = {words}.rowid
@@ -40,12 +40,13 @@ _CANDIDATES = """SELECT {words}.rowid, {words}.text, {words}.context FROM {words
 _RARITY = "SELECT term, entries FROM terms WHERE partition = ? AND term IN (SELECT value FROM json_each(?))"
 
 type Scored = tuple[int, float]
-"""An entry's number, and its score."""
+"""An entry's row id and its score."""
 
 
 def find(database: sqlite3.Connection, partition: Partition, search: Search, text: str) -> list[Scored]:
     """Return the entries that share a term with the text, the best first, ties with the newest first."""
-    rarity = _rarity(database, partition, text)
+    looked_up = list(query_terms(text))[:MAX_QUERY_TERMS]
+    rarity: dict[str, int] = dict(database.execute(_RARITY, (partition.id, _listed(looked_up))).fetchall())
     chosen = _choosing(rarity)
     readable = partitions.readable(database, partition.id, search)
     if not chosen or not readable:
@@ -56,14 +57,8 @@ def find(database: sqlite3.Connection, partition: Partition, search: Search, tex
     return sorted(scored, key=lambda pair: (-pair[1], -pair[0]))[: search.limit]
 
 
-def _rarity(database: sqlite3.Connection, partition: Partition, text: str) -> dict[str, int]:
-    """Return the terms of a query that are in entries of the partition, and in how many."""
-    looked_up = list(query_terms(text))[:MAX_QUERY_TERMS]
-    return dict(database.execute(_RARITY, (partition.id, _listed(looked_up))).fetchall())
-
-
 def _choosing(rarity: Mapping[str, int]) -> list[str]:
-    """Return the rarest terms, at least one, as far as `MAX_POSTINGS` allows."""
+    """Return the rarest terms, at least one, with at most `MAX_POSTINGS` postings in all."""
     chosen: list[str] = []
     postings = 0
     for term in sorted(rarity, key=lambda term: (rarity[term], term)):
@@ -78,7 +73,7 @@ def _candidates(
     database: sqlite3.Connection, partition: int, search: Search, wanted: tuple[list[str], list[int]]
 ) -> Iterator[tuple[int, str, str]]:
     chosen, readable = wanted
-    # Quoted, a term is only ever text to FTS5; terms hold no quotation marks.
+    # FTS5 takes a quoted term as text; terms hold no quotation marks.
     match = " OR ".join(f'"{term}"' for term in chosen)
     most = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * search.limit)
     values = (match, search.exclude_parent, _listed(readable), TEXT_WEIGHT, CONTEXT_WEIGHTS[search.kind], most)
@@ -86,12 +81,12 @@ def _candidates(
 
 
 def _listed(values: list[str] | list[int]) -> str:
-    """Return values as the one parameter that SQLite makes a list of."""
+    """Return values as a parameter of SQLite's `json_each`."""
     return json.dumps(values)
 
 
 class _Weigher:
-    """BM25 with the figures of one partition."""
+    """BM25 with the statistics of one partition."""
 
     def __init__(self, partition: Partition, rarity: Mapping[str, int], context_weight: float) -> None:
         count = partition.entries
@@ -100,7 +95,7 @@ class _Weigher:
         self._weights = TEXT_WEIGHT, context_weight
 
     def score(self, text: list[str], context: list[str]) -> float:
-        """Return the score of an entry, from its terms."""
+        """Return the score of an entry with these terms."""
         frequency = dict.fromkeys(self._worth, 0.0)
         for weight, words in zip(self._weights, (text, context), strict=True):
             for word in words:

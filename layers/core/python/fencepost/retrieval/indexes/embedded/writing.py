@@ -31,7 +31,7 @@ _OWN = """SELECT entries.partition, entries.id, entries.model FROM entries
 
 
 def write(database: sqlite3.Connection, scope: Scope, entries: Sequence[IndexEntry]) -> dict[int, str]:
-    """Write entries, and return what each is called, by its place in the sequence."""
+    """Write entries, and return their stored ids, by position."""
     stored: dict[int, str] = {}
     numbered = sorted(enumerate(entries), key=lambda pair: pair[1].kind)
     for kind, group in groupby(numbered, key=lambda pair: pair[1].kind):
@@ -41,7 +41,7 @@ def write(database: sqlite3.Connection, scope: Scope, entries: Sequence[IndexEnt
 
 
 def remove(database: sqlite3.Connection, scope: Scope, stored_ids: Iterable[str]) -> int:
-    """Remove those of the entries that are the organisation's, and return how many there were."""
+    """Remove the organisation's entries among these ids, and return how many existed."""
     found = [row for name in set(stored_ids) for row in database.execute(_OWN, (name, scope.org))]
     for partition, group in groupby(sorted(found), key=itemgetter(0)):
         _remove(database, partition, [(entry, model) for _, entry, model in group])

@@ -1,4 +1,4 @@
-"""Writing in bulk: what is throttled is tried again, inside one deadline."""
+"""Bulk writes, in which throttled documents are retried within one deadline."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fencepost.retrieval.domain.search import IndexUnavailable
 from fencepost.retrieval.indexes.opensearch.cluster import Cluster, is_passing, refusal
 
 AT_ONCE: Final = 100
-"""Documents in one request: two vectors of a thousand dimensions each are some 4 MB of JSON."""
+"""Documents in one request. With two vectors of a thousand dimensions each, they are some 4 MB of JSON."""
 DELETED_AT_ONCE: Final = 500
 """Ids in one request."""
 PAUSE_SECONDS: Final = 0.1
-"""Before the second attempt; doubled for each further one, and then shortened at random."""
+"""Pause before the second attempt. It doubles with each further attempt, and is shortened at random."""
 _GONE: Final = 404
 
 type BulkAction = tuple[dict[str, Any], dict[str, Any] | None]
-"""The line that says what to do, and the document where there is one."""
+"""The action line, and the document where the action has one."""
 type BulkItem = dict[str, Any]
 
 
@@ -30,8 +30,9 @@ class Bulk:
     """Bulk requests to one cluster.
 
     Args:
-        timer: a clock that never goes back, in seconds.
-        pause: waits.
+        cluster: the cluster.
+        timer: a monotonic clock, in seconds.
+        pause: sleeps for some seconds.
     """
 
     cluster: Cluster
@@ -39,26 +40,27 @@ class Bulk:
     pause: Callable[[float], None] = time.sleep
 
     def index(self, name: str, documents: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-        """Write documents, and return what the index calls each.
+        """Write documents, and return their ids.
 
         Raises:
-            IndexUnavailable: one of them was refused. Some may have been written.
+            IndexUnavailable: a document was refused. Some may have been written.
         """
-        return tuple(str(item["_id"]) for item in self._run([self._writing(name, one) for one in documents]))
+
+        def action(document: dict[str, Any]) -> BulkAction:
+            # With an id of ours, a repeated request writes nothing twice.
+            named = {"_id": document["entry"]} if self.cluster.client_ids else {}
+            return {"index": {"_index": name, **named}}, document
+
+        return tuple(str(item["_id"]) for item in self._run(list(map(action, documents))))
 
     def delete(self, name: str, ids: Sequence[str]) -> list[str]:
-        """Delete by id, and return those that were not there.
+        """Delete documents by id, and return the ids that did not exist.
 
         Raises:
-            IndexUnavailable: one of them was refused.
+            IndexUnavailable: a deletion was refused.
         """
         items = self._run([({"delete": {"_index": name, "_id": one}}, None) for one in ids], DELETED_AT_ONCE)
         return [one for one, item in zip(ids, items, strict=True) if item["status"] == _GONE]
-
-    def _writing(self, name: str, document: dict[str, Any]) -> BulkAction:
-        # With an id of ours a repeated request writes nothing twice.
-        named = {"_id": document["entry"]} if self.cluster.client_ids else {}
-        return {"index": {"_index": name, **named}}, document
 
     def _run(self, actions: Sequence[BulkAction], at_once: int = AT_ONCE) -> list[BulkItem]:
         deadline = self.timer() + self.cluster.limits.writes
@@ -76,11 +78,11 @@ class Bulk:
         return [done[place] for place in range(len(actions))]
 
     def _attempt(self, actions: Sequence[BulkAction], places: list[int]) -> dict[int, BulkItem]:
-        """Send what is left; return what came through, by its place."""
+        """Send the remaining actions; return the results of those that were not throttled, by position."""
         try:
             items = self._send([actions[place] for place in places])
         except IndexUnavailable as error:
-            # A throttled request did nothing. Of others nobody knows, and repeating them could write twice.
+            # A throttled request did nothing. Other failed requests may have written; a repetition could write twice.
             if error.reason == "throttled" or (error.retriable and self.cluster.client_ids):
                 return {}
             raise
@@ -100,7 +102,7 @@ class Bulk:
 
 
 def _is_throttled(item: BulkItem) -> bool:
-    """Tell whether a document may be sent again; raise where it was refused for good."""
+    """Tell whether a document was throttled; raise if it was refused."""
     status = item["status"]
     if "error" not in item or status == _GONE:
         return False

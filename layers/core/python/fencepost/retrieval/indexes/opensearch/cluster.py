@@ -1,4 +1,4 @@
-"""Where the index is, what may be asked of it, and the one client of a process."""
+"""An OpenSearch endpoint: its client, deadlines, requests and errors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fencepost.kernel.aws.session import aws_errors
 from fencepost.retrieval.domain.search import IndexUnavailable
 
 if TYPE_CHECKING:
-    from opensearchpy import OpenSearch, TransportError, Urllib3AWSV4SignerAuth
+    from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth
 
 type Generation = Literal["classic", "next", "node"]
-"""Of OpenSearch Serverless, or a node that is one's own."""
+"""A generation of OpenSearch Serverless, or a self-managed node."""
 
 type ClusterAnswer = dict[str, Any]
 
@@ -27,12 +27,12 @@ _SERVICE: Final = "aoss"
 _THROTTLED: Final = 429
 _UNAVAILABLE: Final = frozenset({_THROTTLED, 500, 502, 503, 504})
 _NOT_YET: Final = frozenset({403, 404})
-"""A collection's policies and indices are in force everywhere only after a while."""
+"""Statuses that may pass: a collection's policies and indices take effect everywhere only after a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Deadlines in seconds: of connecting, of one search, of one write, and of a write with all its attempts."""
+    """Deadlines in seconds: for connecting, for one search, for one write, and for a write with all its retries."""
 
     connect: float = 0.5
     search: float = 1.0
@@ -42,13 +42,13 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """An OpenSearch endpoint. Threads may share it. The client library is loaded at the first call.
+    """An OpenSearch endpoint. Safe to share between threads. The client library is imported at the first call.
 
     Args:
-        endpoint: its address, with a scheme.
-        generation: what it is.
-        region: that requests are signed for; of Serverless.
-        limits: how long calls may take.
+        endpoint: URL, with a scheme.
+        generation: generation of OpenSearch Serverless, or `node`.
+        region: region that requests are signed for; Serverless only.
+        limits: deadlines of calls.
     """
 
     endpoint: str = field(repr=False)
@@ -59,19 +59,20 @@ class Cluster:
 
     @property
     def client_ids(self) -> bool:
-        """Whether we say what an entry is called. Vector collections of Serverless choose it themselves."""
+        """Whether clients choose the ids of documents. Vector collections of Serverless choose them themselves."""
         return self.generation == "node"
 
     @property
     def engine(self) -> Literal["faiss", "lucene"]:
-        """What searches vectors: Serverless has faiss alone, and Lucene needs no native library."""
+        """The engine of vector searches: Serverless supports faiss only, and Lucene needs no native library."""
         return "lucene" if self.generation == "node" else "faiss"
 
     def call(self, ask: Callable[[OpenSearch], ClusterAnswer]) -> ClusterAnswer:
-        """Ask something of the cluster. Nothing is tried twice.
+        """Make one request with the client, without retries.
 
         Raises:
-            IndexUnavailable: it did not answer, or refused. The library's error is dropped: it may hold the request.
+            IndexUnavailable: the cluster did not answer, or refused. The library's error is dropped, because it may
+                hold the request.
         """
         try:
             with self._lock:
@@ -81,11 +82,11 @@ class Cluster:
             raise unavailable(error) from None
 
     def search(self, name: str, body: ClusterAnswer, seconds: float) -> ClusterAnswer:
-        """Search an index, or what an alias stands for.
+        """Search an index or an alias.
 
         Raises:
-            IndexUnavailable: as `call`; or not all of the index answered. Who compares, or verifies an erasure, would
-                take what is not there for gone.
+            IndexUnavailable: as `call`; or only a part of the index answered. Comparisons and erasure checks would
+                take the missing entries for deleted.
         """
         params = {"request_timeout": self.patience(seconds)}
         answer = self.call(lambda client: _answer(client.search(body=body, index=name, params=params)))
@@ -94,14 +95,14 @@ class Cluster:
         return answer
 
     def request(self, method: str, path: str, body: ClusterAnswer | None = None) -> ClusterAnswer:
-        """Ask what the library has no shorter way for. Errors are those of `call`."""
+        """Make a request for which the library has no method. Raises as `call` does."""
         patience = self.patience(self.limits.write)
         return self.call(
             lambda client: _answer(client.transport.perform_request(method, path, body=body, timeout=patience))
         )
 
     def patience(self, seconds: float) -> Any:
-        """Return a deadline as the client takes it."""
+        """Return a deadline as a timeout of the client."""
         from urllib3 import Timeout
 
         return Timeout(connect=min(self.limits.connect, seconds), read=seconds)
@@ -115,15 +116,21 @@ class Cluster:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         return OpenSearch(
             hosts=[self.endpoint],
-            http_auth=None if self.generation == "node" else _signer(self.region),
+            http_auth=None if self.generation == "node" else self._signer(),
             timeout=self.patience(self.limits.search),
             max_retries=0,
             pool_maxsize=10,
         )
 
+    def _signer(self) -> Urllib3AWSV4SignerAuth:
+        from boto3.session import Session
+        from opensearchpy import Urllib3AWSV4SignerAuth
+
+        return Urllib3AWSV4SignerAuth(Session().get_credentials(), self.region, _SERVICE)
+
 
 def unavailable(error: Exception) -> IndexUnavailable:
-    """Return what an error of the client says to the services."""
+    """Return the port's error for an error of the client."""
     from opensearchpy import ConnectionError as Unreachable
     from opensearchpy import ConnectionTimeout, TransportError
 
@@ -132,36 +139,26 @@ def unavailable(error: Exception) -> IndexUnavailable:
     if isinstance(error, Unreachable):
         return IndexUnavailable("unreachable")
     if isinstance(error, TransportError):
-        return refusal(_status(error), str(error.error))
+        status = error.status_code if isinstance(error.status_code, int) else 0
+        return refusal(status, str(error.error))
     return IndexUnavailable(type(error).__name__)
 
 
 def refusal(status: int, kind: str) -> IndexUnavailable:
-    """Return what a refusal says: its status, and the machine's name of the reason."""
-    # What is no name of a kind may be anything, of the request's words too.
+    """Return the port's error for a refusal, with its status and the machine-readable kind."""
+    # A text that is not the name of a kind may hold words of the request.
     named = kind if _KIND.fullmatch(kind) else ""
     reason = "throttled" if status == _THROTTLED else f"{status} {named}".rstrip()
     return IndexUnavailable(reason, retriable=status in _UNAVAILABLE | _NOT_YET)
 
 
 def is_passing(status: int) -> bool:
-    """Tell whether a refusal of one entry may be over in a moment."""
+    """Tell whether a refused document may be retried."""
     return status in _UNAVAILABLE
 
 
 def _answer(answer: Any) -> ClusterAnswer:
     return answer if isinstance(answer, dict) else {}
-
-
-def _status(error: TransportError) -> int:
-    return error.status_code if isinstance(error.status_code, int) else 0
-
-
-def _signer(region: str) -> Urllib3AWSV4SignerAuth:
-    from boto3.session import Session
-    from opensearchpy import Urllib3AWSV4SignerAuth
-
-    return Urllib3AWSV4SignerAuth(Session().get_credentials(), region, _SERVICE)
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -1,4 +1,4 @@
-"""Entries as OpenSearch's documents, and back."""
+"""Conversion between index entries and OpenSearch documents."""
 
 from __future__ import annotations
 
@@ -19,23 +19,20 @@ type FoundDocument = Mapping[str, Any]
 
 
 def document_of(entry: IndexEntry) -> dict[str, Any]:
-    """Return the document of an entry. Its `entry` is unique, sortable, and kept when it moves to another index."""
+    """Return the document of an entry. Its field `entry` is unique, sortable, and kept by migrations."""
+    text, context = " ".join(index_terms(entry.text)), " ".join(index_terms(entry.context))
+    searched = {WORDS[entry.kind]: " ".join([text] * TEXT_REPETITIONS[entry.kind] + [context])}
+    if own := reading(entry.language):
+        searched[own] = f"{entry.text}\n{entry.context}"
     vectors = {"vector": entry.vector, "context_vector": entry.context_vector}
     plain = ("chunk", "org", "owner", "kind", "parent", "version", "position", "model", "language", "text", "context")
     return {
         "entry": secrets.token_hex(_ENTRY_BYTES),
         "grants": sorted(entry.grants),
-        **_searched(entry),
+        **searched,
         **{name: getattr(entry, name) for name in plain},
         **{name: list(vector) for name, vector in vectors.items() if vector},
     }
-
-
-def _searched(entry: IndexEntry) -> dict[str, str]:
-    text, context = " ".join(index_terms(entry.text)), " ".join(index_terms(entry.context))
-    words = {WORDS[entry.kind]: " ".join([text] * TEXT_REPETITIONS[entry.kind] + [context])}
-    own = reading(entry.language)
-    return words | ({own: f"{entry.text}\n{entry.context}"} if own else {})
 
 
 def entry_of(document: Mapping[str, Any]) -> IndexEntry:
@@ -53,23 +50,23 @@ def entry_of(document: Mapping[str, Any]) -> IndexEntry:
 
 
 def stored_id(scope: Scope, found: FoundDocument) -> str:
-    """Return what the services call an entry: with its organisation, so that no other's is ever deleted by it."""
+    """Return the stored id of an entry. It holds the organisation, so it cannot name another organisation's entry."""
     return f"{scope.org}:{first_id(found)}"
 
 
 def first_id(found: FoundDocument) -> str:
-    """Return what the index called an entry that was first written to."""
+    """Return the id of an entry in the index where it was first written."""
     return str(found["_source"].get("first_id", found["_id"]))
 
 
 def own_ids(scope: Scope, stored_ids: tuple[str, ...]) -> list[str]:
-    """Return what the index calls those of the entries that are the organisation's."""
+    """Return the index's ids of those stored ids that are of the organisation."""
     parts = (name.partition(":") for name in stored_ids)
     return [identifier for org, _, identifier in parts if org == scope.org and identifier]
 
 
 def hit_of(scope: Scope, found: FoundDocument, score: float) -> Hit:
-    """Return a hit of a search."""
+    """Return the hit of a found document."""
     source = found["_source"]
     return Hit(
         stored_id=stored_id(scope, found),
@@ -79,12 +76,12 @@ def hit_of(scope: Scope, found: FoundDocument, score: float) -> Hit:
 
 
 def stored_of(scope: Scope, found: FoundDocument) -> Stored:
-    """Return an entry as it is listed."""
+    """Return the listed entry of a found document."""
     source = found["_source"]
     names = ("chunk", "parent", "owner", "version", "model")
     return Stored(stored_id=stored_id(scope, found), **{name: source[name] for name in names})
 
 
 def inner_product(score: float) -> float:
-    """Return the inner product that a score of k-NN was made of: `1 + p`, and `1 / (1 - p)` below zero."""
+    """Return the inner product p behind a k-NN score, which is `1 + p`, or `1 / (1 - p)` for negative p."""
     return score - 1 if score >= 1 else 1 - 1 / max(score, 1e-9)

@@ -28,20 +28,20 @@ from fencepost.retrieval.ports import Stored, VectorIndex
 IDS_AT_ONCE: Final = 500
 
 _WAKING: Final = ("timeout", "503")
-"""How a collection answers that was scaled to zero, until it has capacity again."""
+"""Reasons with which a collection that was scaled to zero refuses, until it has capacity again."""
 
 
 class OpenSearchIndex(VectorIndex):
-    """Threads may share it.
+    """Index on OpenSearch. Safe to share between threads.
 
-    What was written is found after up to a minute on a classic collection, and after some seconds elsewhere. A chunk
-    that is written twice makes two entries.
+    Writes are visible after up to a minute on a classic collection, and after seconds elsewhere. A chunk that is
+    written twice makes two entries.
 
     Args:
-        cluster: where it is.
-        model: whose vectors it holds.
-        alias: what it is found under.
-        bulk: how it writes.
+        cluster: the cluster that holds the index.
+        model: the model of its vectors.
+        alias: points to the index.
+        bulk: writes to the cluster.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class OpenSearchIndex(VectorIndex):
 
     @override
     def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> tuple[str, ...]:
-        """The index is made before the first entry is written."""
+        """Write entries. The index is created before the first one."""
         require_own(scope, entries)
         self._indices.ensure(self._plan)
         try:
@@ -63,13 +63,13 @@ class OpenSearchIndex(VectorIndex):
         except IndexUnavailable as error:
             if self._takes(self._plan.model.dimensions, error):
                 raise
-            # The index is another model's: it was moved, or is about to be. What writes will be replaced, or it will.
+            # The index holds another model's vectors: a migration changed it, or is about to.
             raise IndexUnavailable("other_dimensions") from None
         return tuple(f"{scope.org}:{name}" for name in names)
 
     @override
     def delete(self, scope: Scope, stored_ids: Sequence[str]) -> int:
-        """While an index is being filled from another, both forget the entries."""
+        """Delete entries, during a migration from both indices."""
         removed = 0
         for batch in batched(dict.fromkeys(stored_ids), IDS_AT_ONCE, strict=False):
             ids = documents.own_ids(scope, batch)
@@ -88,7 +88,7 @@ class OpenSearchIndex(VectorIndex):
 
     @override
     def lexical(self, scope: Scope, search: Search, text: str) -> tuple[Hit, ...]:
-        """How rare a word is follows from the whole index, of all organisations."""
+        """Search by words. Term rarity is that of the whole index, across organisations."""
         if _finds_nothing(search) or not text.strip():
             return ()
         hits = self._search(queries.lexical(scope, search, text))
@@ -103,7 +103,7 @@ class OpenSearchIndex(VectorIndex):
         try:
             hits = self._search(queries.nearest(scope, search, vector, model, field))
         except IndexUnavailable as error:
-            # The index holds another model's vectors, of other dimensions: none of this model's is there.
+            # The index holds another model's vectors, of other dimensions, and none of this model's.
             if self._takes(len(vector), error):
                 raise
             return ()
@@ -126,26 +126,23 @@ class OpenSearchIndex(VectorIndex):
         try:
             self._search({"size": 0})
         except IndexUnavailable as error:
-            return self._unhealthy(error)
+            if _is_unknown(error):
+                return IndexHealth("ok", "empty")
+            waking = self._cluster.generation == "next" and error.reason.startswith(_WAKING)
+            return IndexHealth("asleep" if waking else "down", error.reason)
         return IndexHealth("ok")
 
     def _removed(self, scope: Scope, name: str, ids: Sequence[str]) -> set[str]:
-        """Delete from one index, also what came there from another; return those of the ids that were there."""
+        """Delete entries and their copies from one index; return the ids that existed."""
         missing = self._bulk.delete(name, ids)
         moved = self._search(queries.stored(scope, missing), name) if missing else ()
         copies = {str(found["_id"]): documents.first_id(found) for found in moved}
-        # Of what was deleted before, a search may know nothing yet.
+        # A search may still find entries that were deleted shortly before.
         gone = set(self._bulk.delete(name, list(copies)))
         return set(ids).difference(missing) | {first for copy, first in copies.items() if copy not in gone}
 
     def _takes(self, dimensions: int, error: IndexUnavailable) -> bool:
         return error.retriable or self._indices.dimensions() == dimensions
-
-    def _unhealthy(self, error: IndexUnavailable) -> IndexHealth:
-        if _is_unknown(error):
-            return IndexHealth("ok", "empty")
-        waking = self._cluster.generation == "next" and error.reason.startswith(_WAKING)
-        return IndexHealth("asleep" if waking else "down", error.reason)
 
     def _search(self, body: queries.SearchBody, name: str = "") -> Sequence[documents.FoundDocument]:
         answer = self._cluster.search(name or self._alias, body, self._cluster.limits.search)
@@ -154,7 +151,7 @@ class OpenSearchIndex(VectorIndex):
 
 
 def _is_unknown(error: IndexUnavailable) -> bool:
-    """Tell whether no index was found, for nothing was ever written, or not everywhere yet."""
+    """Tell whether the index does not exist: nothing was written, or its creation has not spread yet."""
     return error.reason.startswith("404")
 
 

@@ -1,11 +1,11 @@
-"""Moving to another mapping or another model while searches go on.
+"""Migration to another mapping or another embedding model, without interrupting searches.
 
-The new index is filled behind the old one; then the alias is moved, in one step. Searches see one whole index or the
-other, and never none. What is written or deleted meanwhile is caught up with: the two are compared, again and again,
-until they agree, and once more when the alias has moved: what is written while it moves is found after that round. All
-of it may break off anywhere and be started again.
+The new index is filled beside the old one, and then the alias is moved in one step, so each search sees one complete
+index. Concurrent writes and deletions are copied in rounds: both indices are compared until they agree, and again after
+the alias has moved, because entries may be written to the old index until then. A migration may be interrupted
+anywhere and started again.
 
-This is the deployment's own maintenance, of all organisations: it takes no scope and returns nobody's words.
+This is maintenance of the whole deployment: it takes no scope, covers all organisations, and returns no content.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 
 from fencepost.retrieval.domain.search import IndexEntry, IndexUnavailable
 from fencepost.retrieval.indexes.opensearch import documents, queries
@@ -23,18 +23,18 @@ from fencepost.retrieval.indexes.opensearch.setup import Indices
 
 PAGE: Final = 1_000
 COPIED_AT_ONCE: Final = 50
-"""Entries that are read, converted and written together."""
+"""Entries in one batch that is read, converted and written."""
 NEARLY: Final = 100
-"""Changes that one round may still find when the alias is moved: the last rounds come after it."""
+"""Changes in a round below which the alias is moved; the remaining rounds follow."""
 MOST_ROUNDS: Final = 50
 
 type Convert = Callable[[Sequence[IndexEntry]], Sequence[IndexEntry]]
-"""Makes new entries of old ones, in order: with vectors of another model, or as they are."""
+"""Returns the new entries for old ones, in order, unchanged or with vectors of another model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was done: entries that were copied, and copies that were removed again."""
+    """Numbers of entries that were copied, and of copies that were removed again."""
 
     copied: int = 0
     removed: int = 0
@@ -45,13 +45,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """A move of all entries to a new index.
+    """A migration of all entries to a new index.
 
     Args:
-        plan: of the new index.
-        bulk: how it writes, and where.
-        convert: what becomes of the entries on their way.
-        settle: waits until what was written can be found: a minute on a classic collection.
+        plan: the new index.
+        bulk: writes to the cluster.
+        convert: makes the entries of the new index.
+        settle: waits until writes are visible to searches: a minute on a classic collection.
     """
 
     plan: IndexPlan
@@ -60,16 +60,16 @@ class Migration:
     settle: Callable[[], None]
 
     def run(self) -> Moved:
-        """Move all entries, and remove the indices that they came from.
+        """Copy all entries to the new index, point the alias at it, and remove the old indices.
 
         Raises:
-            IndexUnavailable: the cluster did not answer; started again, it goes on.
+            IndexUnavailable: the cluster did not answer; another run continues the migration.
         """
         indices = Indices(self.bulk.cluster, self.plan.alias)
         current = indices.current()
         indices.create(self.plan)
         moved = Moved()
-        # The one that is searched comes first; others are what a move that was given up left behind.
+        # The index that is searched comes first; others are left over from abandoned migrations.
         olds = sorted((name for name in indices.all() if name != self.plan.name), key=lambda name: name != current)
         for old in olds:
             moved += self._catch_up(old, NEARLY)
@@ -87,13 +87,13 @@ class Migration:
             moved += done
             changed = done.copied + done.removed
             if changed <= enough:
-                # The alias moves next: what was copied last must be found by then.
+                # The alias moves next: the latest copies must be visible by then.
                 self.settle() if changed else None
                 return moved
         raise IndexUnavailable("more is written than can be moved")
 
     def _round(self, old: str) -> Moved:
-        """Copy what is missing behind, and remove what was copied and is gone, or was copied twice."""
+        """Copy missing entries, and remove copies of deleted entries and duplicate copies."""
         source = {found["_source"]["entry"] for found in self._all(old)}
         there: set[str] = set()
         surplus: list[str] = []
@@ -120,17 +120,15 @@ class Migration:
         for batch in batched(sorted(entries), COPIED_AT_ONCE, strict=False):
             body = {"size": len(batch), "query": {"terms": {"entry": list(batch)}}}
             found = self._search(old, body)
-            self.bulk.index(self.plan.name, self._copies(old, found))
+            converted = self.convert([documents.entry_of(one["_source"]) for one in found])
+            copies = [
+                documents.document_of(entry)
+                | {"entry": one["_source"]["entry"], "first_id": documents.first_id(one), "copied_from": old}
+                for one, entry in zip(found, converted, strict=True)
+            ]
+            self.bulk.index(self.plan.name, copies)
             copied += len(found)
         return copied
-
-    def _copies(self, old: str, found: Sequence[documents.FoundDocument]) -> list[dict[str, Any]]:
-        converted = self.convert([documents.entry_of(one["_source"]) for one in found])
-        return [
-            documents.document_of(entry)
-            | {"entry": one["_source"]["entry"], "first_id": documents.first_id(one), "copied_from": old}
-            for one, entry in zip(found, converted, strict=True)
-        ]
 
     def _search(self, name: str, body: queries.SearchBody) -> Sequence[documents.FoundDocument]:
         cluster = self.bulk.cluster

@@ -1,4 +1,4 @@
-"""What is asked of OpenSearch. Organisation, owner, kind and grants stand in each query, and inside each k-NN."""
+"""OpenSearch query bodies. Each filters by organisation, owner, kind and grants; k-NN does so inside the search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost.retrieval.indexes.entries import owner_of
 from fencepost.retrieval.indexes.opensearch.mapping import LANGUAGES, PLUGIN_LANGUAGES, WORDS, reading
 
 MAX_QUERY_TERMS: Final = 90
-"""Terms of a query, repetitions included. Lucene counts each once for every field, and allows 1,024."""
+"""Most terms of a query, repetitions included. Lucene counts each term once per field, and allows 1,024."""
 
 HIT_FIELDS: Final = ["first_id", "chunk", "parent", "version", "model", "text", "context", "position"]
 STORED_FIELDS: Final = ["first_id", "entry", "chunk", "parent", "owner", "version", "model"]
@@ -21,7 +21,7 @@ type SearchBody = dict[str, Any]
 
 
 def lexical(scope: Scope, search: Search, text: str) -> SearchBody:
-    """Ask for words: for the terms of our own analysis, or by the rules of an entry's language, as they fit better."""
+    """Return the query by words: the better score of our own terms and of the analyser of the entry's language."""
     terms = {"match": {WORDS[search.kind]: " ".join(query_terms(text)[:MAX_QUERY_TERMS])}}
     readings = [reading(code) for code in LANGUAGES | PLUGIN_LANGUAGES]
     spoken = {"multi_match": {"query": shortened(text), "fields": readings, "type": "best_fields"}}
@@ -30,7 +30,7 @@ def lexical(scope: Scope, search: Search, text: str) -> SearchBody:
 
 
 def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Literal["text", "context"]) -> SearchBody:
-    """Ask for vectors of the same model."""
+    """Return the k-NN query on vectors of the same model."""
     within = _filter(scope, search)
     within["filter"].append({"term": {"model": model}})
     name = "vector" if field == "text" else "context_vector"
@@ -39,27 +39,27 @@ def nearest(scope: Scope, search: Search, vector: Vector, model: str, field: Lit
 
 
 def stored(scope: Scope, ids: Sequence[str]) -> SearchBody:
-    """Ask for entries by what they are called, or were called in the index that they came from."""
+    """Return the query for entries by id, or by their id in the index that they were copied from."""
     named = [{"ids": {"values": list(ids)}}, {"terms": {"first_id": list(ids)}}]
     query = {"bool": {"filter": [{"term": {"org": scope.org}}], "should": named, "minimum_should_match": 1}}
-    # Twice: while an index is filled from another, both may be asked.
+    # Twice, because during a migration the entry and its copy may both be found.
     return {"size": 2 * len(ids), "query": query, "_source": ["first_id"]}
 
 
 def listed(within: SearchBody, after: str | None, limit: int, fields: Sequence[str]) -> SearchBody:
-    """Ask for all entries in a stable order."""
+    """Return the query for a page of entries, in a stable order."""
     body = {"size": limit, "query": within, "sort": [{"entry": "asc"}], "_source": list(fields)}
     return body | ({"search_after": [after]} if after else {})
 
 
 def of_organisation(scope: Scope, parent: str, owner: str) -> SearchBody:
-    """Return the condition that an entry is the organisation's, and of one parent or owner where it is named."""
+    """Return the filter by organisation, and by parent or owner unless they are empty."""
     named = {"org": scope.org, "parent": parent, "owner": owner}
     return {"bool": {"filter": [{"term": {field: value}} for field, value in named.items() if value]}}
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text, as far as `MAX_QUERY_TERMS` allows."""
+    """Return the beginning of a text, with at most `MAX_QUERY_TERMS` terms."""
     while sum(1 for _ in terms(text)) > MAX_QUERY_TERMS:
         text = text[: len(text) * 3 // 4]
     return text

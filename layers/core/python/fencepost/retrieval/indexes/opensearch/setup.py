@@ -1,4 +1,4 @@
-"""The indices of an alias: which there are, and making one."""
+"""The indices behind an alias: listing, creating, switching and removing them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _EXISTS = "400 resource_already_exists_exception"
 
 @dataclass(slots=True)
 class Indices:
-    """The indices of one alias. Threads may share it.
+    """The indices of one alias. Safe to share between threads.
 
     Args:
-        alias: what the current one is found under.
+        cluster: the cluster that holds them.
+        alias: points to the current index.
     """
 
     cluster: Cluster
@@ -24,7 +25,7 @@ class Indices:
     _known: bool = False
 
     def ensure(self, plan: IndexPlan) -> None:
-        """Make the index where the alias stands for none. Asked once a process."""
+        """Create the index if the alias points to none. Checked once per process."""
         if self._known:
             return
         if self.current() is None:
@@ -33,33 +34,33 @@ class Indices:
         self._known = True
 
     def all(self) -> list[str]:
-        """Return the names of those that there are: more than one while one is filled from another."""
+        """Return the names of all indices: more than one during a migration."""
         return list(self._described())
 
     def current(self) -> str | None:
-        """Return the one that the alias stands for."""
+        """Return the index that the alias points to; None if there is none."""
         return next(iter(self._holders()), None)
 
     def dimensions(self) -> int:
-        """Return those of the vectors in the current index; 0 where there is none."""
+        """Return the dimensions of the vectors in the current index; 0 if there is none."""
         for index in self._holders().values():
             return int(index["mappings"]["properties"]["vector"]["dimension"])
         return 0
 
     def create(self, plan: IndexPlan) -> None:
-        """Make an index, unless it is there: with as much of the plan as the cluster takes."""
+        """Create an index unless it exists, with as many features of the plan as the cluster supports."""
         *better, least = plan.bodies()
         if not any(self._is_created(plan.name, body) for body in better):
             self._create(plan.name, least)
 
     def point_to(self, name: str) -> None:
-        """Let the alias stand for an index, and in the same step for no other."""
+        """Point the alias at an index, and away from all others, in one step."""
         removed = [{"remove": {"index": other, "alias": self.alias}} for other in self._holders() if other != name]
         actions = [*removed, {"add": {"index": name, "alias": self.alias}}]
         self.cluster.request("POST", "/_aliases", {"actions": actions})
 
     def drop(self, name: str) -> None:
-        """Remove an index with all that is in it."""
+        """Delete an index with its entries."""
         self.cluster.request("DELETE", f"/{name}")
 
     def _holders(self) -> dict[str, ClusterAnswer]:
