@@ -26,8 +26,8 @@ from fencepost.conversations.domain.messages import Conversation, Message, Messa
 from fencepost.conversations.rows.messages import conversation_item, message_row
 from fencepost.http.endpoint import Handler
 from fencepost.identity.domain.scope import Action, Scope, Visitor, authorize, own
-from fencepost.kernel.aws.legacy import client as store
-from fencepost.kernel.aws.legacy.rows import to_item
+from fencepost.kernel.aws import session as store
+from fencepost.kernel.aws.rows import to_item
 from fencepost.model.domain import Role
 from local import emulator
 from local.cloud import Cloud, started

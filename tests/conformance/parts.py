@@ -22,7 +22,7 @@ MANY = 199
 
 
 def row(seq: int, number: int = 0, **fields: object) -> MessageChunkRow:
-    """Return the row of a message's part."""
+    """Return the row of a message chunk."""
     known: dict[str, object] = {
         "message": f"q{seq}",
         "seq": seq,

@@ -1,4 +1,4 @@
-"""What owners said in conversations, as it is found: rows, the rows of parts, and entries in an index."""
+"""Messages as searches find them: rows of messages, rows of message chunks, and index entries."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Diary:
     def enter(
         self, scope: Scope, conversation_id: str, said: Message, *spans: tuple[int, int]
     ) -> list[MessageChunkRow]:
-        """Put a message into the index as parts with these spans, and return their rows."""
+        """Index a message in chunks with these spans, and return their rows."""
         rows = [part(said, number, span) for number, span in enumerate(spans)]
         entries = [entry(scope, conversation_id, row, said.content[row.start : row.end]) for row in rows]
         stored = self.index.upsert(scope, entries)
@@ -147,7 +147,7 @@ def message(conversation_id: str, seq: int, text: str, at: datetime = NOON) -> M
 
 
 def part(said: Message, number: int, span: tuple[int, int]) -> MessageChunkRow:
-    """Return the row of a part."""
+    """Return the row of a chunk."""
     words = said.content[slice(*span)]
     return MessageChunkRow(
         message=said.id,
@@ -163,7 +163,7 @@ def part(said: Message, number: int, span: tuple[int, int]) -> MessageChunkRow:
 
 
 def entry(scope: Scope, conversation_id: str, row: MessageChunkRow, words: str) -> IndexEntry:
-    """Return a part's entry."""
+    """Return the entry of a chunk."""
     return IndexEntry(
         chunk=row.chunk,
         org=scope.org,

@@ -1,4 +1,4 @@
-"""Rows of messages' parts in plain memory, beside the fake conversations, with the same rules as the adapter."""
+"""Rows of message chunks in plain memory, beside the fake conversations, with the same rules as the adapter."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.fakes.conversations import Owned, Shelf, owned
 from tests.fakes.corpus import PortFaults
 
 type Place = tuple[int, int]
-"""A message's number, and a part's in it."""
+"""Number of a message, and of a chunk in it."""
 
 
 @dataclass
 class FakeParts:
-    """Implements `PartStore` and `RememberedConversations`.
+    """Implements `MessageChunkStore` and `RememberedConversations`.
 
     Attributes:
         shelf: the conversations that rows are bound to.

@@ -57,8 +57,6 @@ TABLE_CALLS = {
     "delete_write": "Delete",
     "check_write": "ConditionCheck",
 }
-HELPERS = ("fencepost.kernel.aws.legacy.reading", "fencepost.kernel.aws.legacy.batches")
-"""Modules that ask for whoever calls them, and so reach what their callers reach."""
 # `DeleteObjects` names its keys under this word, too.
 _NOT_A_TRANSACTION = {"fencepost.blobs.s3"}
 
@@ -88,34 +86,10 @@ def adapters_of(function: str) -> frozenset[str]:
 
 
 def actions_of(module: str) -> frozenset[str]:
-    """Return the actions that one module asks for, by itself and through helpers."""
+    """Return the actions that one module asks for."""
     tree = _tree(_path(module))
-    words = {
-        *_words(tree, module),
-        *_table_calls(tree),
-        *(word for helper in _helpers(tree) for word in _of_helper(*helper)),
-    }
+    words = {*_words(tree, module), *_table_calls(tree)}
     return frozenset(ACTIONS[word] for word in words if word in ACTIONS)
-
-
-def _helpers(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield module and name of what is imported from helpers."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module in HELPERS:
-            yield from ((str(node.module), alias.name) for alias in node.names)
-
-
-def _of_helper(module: str, name: str) -> Iterator[str]:
-    """Yield the words of one helper, and of those that it calls."""
-    tree = _tree(_path(module))
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    if name not in functions:
-        return
-    yield from _words(functions[name], module)
-    called = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} - {name}
-    for home, other in (*((module, other) for other in functions), *_helpers(tree)):
-        if other in called:
-            yield from _of_helper(home, other)
 
 
 def _words(tree: ast.AST, module: str) -> Iterator[str]:
@@ -126,8 +100,6 @@ def _words(tree: ast.AST, module: str) -> Iterator[str]:
             if node.value in {"Put", "Update", "Delete", "ConditionCheck"} and module in _NOT_A_TRANSACTION:
                 continue
             yield node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "update":
-            yield "update_item"
 
 
 def _table_calls(tree: ast.Module) -> Iterator[str]:

@@ -43,7 +43,7 @@ def leading_keys(org: str, owner: str, name: str) -> set[str]:
         conversations_keys.import_row(of, name),
         conversations_keys.block_row(of, name, 1),
         conversations_keys.rating_row(of, name, 1),
-        memory_keys.part_row(of, name, 1, 0),
+        memory_keys.chunk_row(of, name, 1, 0),
         memory_keys.summary_row(of, name),
         queue_rows.work_row(of, name, Purpose.TITLE),
         conversations_keys.erased_row(of),

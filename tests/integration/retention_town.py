@@ -17,7 +17,7 @@ from fencepost.identity.service import SiteService
 from fencepost.jobs.dynamodb.outbox import jobs_of
 from fencepost.jobs.service.runner import action_of
 from fencepost.kernel.aws import keys as aws_keys
-from fencepost.kernel.aws.legacy.client import Item
+from fencepost.kernel.aws.rows import Item
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.dynamodb.archive import DynamoDbArchive
 from fencepost.lifecycle.service.archive import ArchiveService

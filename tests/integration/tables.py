@@ -17,7 +17,7 @@ from botocore.httpsession import URLLib3Session
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-from fencepost.kernel.aws.legacy.client import ATTEMPTS, CONNECT_TIMEOUT_SECONDS
+from fencepost.kernel.aws.session import ATTEMPTS, CONNECT_TIMEOUT_SECONDS
 from fencepost.kernel.money import MicroDollars
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fencepost.kernel.aws.legacy.client import ClientFactory
+from fencepost.kernel.aws.session import ClientFactory
 from fencepost.lifecycle.dynamodb.diagnoses import RETENTION, DynamoDbDiagnoses
 from local.emulator import Emulator
 from tests.conformance.diagnoses import admin_scope, diagnosis, look

@@ -26,7 +26,7 @@ def kept(emulator: Emulator) -> Kept:
 
 
 def remember(kept: Kept, name: str, *messages: Message, scope: Scope = SCOPE) -> None:
-    """Write the rows of messages of one part each."""
+    """Write the rows of messages of one chunk each."""
     parts = DynamoDbMessageChunks(kept.tables.conversations, lambda: kept.tables.client)
     conversation = kept.store.get(scope, name)
     assert conversation

@@ -1,6 +1,6 @@
-"""Rows of messages' parts on the emulated DynamoDB: batches, lost answers, and writers beside retention.
+"""Rows of message chunks on the emulated DynamoDB: batches, lost answers, and writers beside retention.
 
-What every `PartStore` does is in `tests.conformance.parts`.
+What every `MessageChunkStore` does is in `tests.conformance.parts`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from datetime import date
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
-from fencepost.kernel.aws.legacy.reading import utc_now
+from fencepost.kernel.clock import utc_now
 from fencepost.kernel.ports import Clock
 from fencepost.limits.domain.ledger import DayBill
 from fencepost.turns.dynamodb.turns import DynamoDbTurnStore

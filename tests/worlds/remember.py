@@ -49,7 +49,7 @@ class Counted(Faults):
 
 
 def paragraphs(text: str) -> Sequence[Span]:
-    """Cut a message at its blank lines; the spans tile it."""
+    """Split a message at its blank lines; the spans tile it."""
     ends = [place + 2 for place in range(len(text)) if text.startswith("\n\n", place)] + [len(text)]
     return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
@@ -251,7 +251,7 @@ class RememberWorld:
 
 
 def parts(*texts: str) -> list[MessageChunk]:
-    """Return the parts of messages with these contents, an answer after each question."""
+    """Return the chunks of messages with these contents, an answer after each question."""
     return [
         part
         for seq, text in enumerate(texts, start=1)

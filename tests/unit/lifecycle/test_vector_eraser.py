@@ -236,7 +236,7 @@ def test_exactly_the_entries_of_what_is_gone_go_however_they_are_paged(data: st.
     with pytest.MonkeyPatch.context() as patch:
         page = data.draw(st.integers(1, 4))
         patch.setattr(vector_eraser, "_PAGE", page)
-        patch.setattr(vector_eraser, "_TOGETHER", page * data.draw(st.integers(1, 3)))
+        patch.setattr(vector_eraser, "_CHECKED_TOGETHER", page * data.draw(st.integers(1, 3)))
         world = VectorErasures()
         told = data.draw(st.lists(st.tuples(st.sampled_from([ANN, BOB, ABROAD]), st.sampled_from("abc")), max_size=9))
         for scope, one in dict.fromkeys(told):

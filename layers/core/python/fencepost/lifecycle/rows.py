@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute
 
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.rows import organisation
@@ -39,13 +39,6 @@ class ScannedRow(Row):
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
     job_purpose = inside("job", UnicodeAttribute(attr_name="purpose"))  # of job records alone
-
-
-class CheckedMembershipRow(Row):
-    """A membership in the directory's table, as a transaction checks it. Written by `DynamoDbDirectoryAdmin`."""
-
-    version = NumberAttribute()
-    active = BooleanAttribute()
 
 
 def diagnosis_row(scope: Scope, diagnosis_id: str) -> Key:

@@ -1,9 +1,9 @@
-"""What is remembered beside the messages: facts, rolling summaries, messages of other conversations.
+"""Memory beside a conversation's own messages: facts, rolling summaries, and messages of other conversations.
 
     domain/        facts, summaries, message chunks
     ports.py       the stores of facts, summaries and chunks
     service/       use cases and background jobs
-    rows/          keys and rows
+    rows.py        rows of facts, summaries and message chunks
     dynamodb/      the stores
     routes.py      `/v1/facts`
 

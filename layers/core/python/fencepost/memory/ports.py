@@ -91,7 +91,7 @@ class MessageHits(Protocol):
 class MemoryStore(Protocol):
     """Store of facts, summaries and titles.
 
-    Jobs pass what they were made for, so that they cannot restore what has been erased since.
+    Jobs pass themselves or their time of creation, so that they cannot restore content erased since then.
 
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer, or when other
     writers have changed the same rows too often.

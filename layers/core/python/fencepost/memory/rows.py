@@ -94,7 +94,7 @@ def summary_row(scope: Scope, conversation_id: str) -> Key:
     return SummaryRow.key(conversation(scope, conversation_id), SUMMARY)
 
 
-def part_row(scope: Scope, conversation_id: str, seq: int, number: int) -> Key:
+def chunk_row(scope: Scope, conversation_id: str, seq: int, number: int) -> Key:
     """Return the key of a message chunk.
 
     Args:
@@ -123,7 +123,7 @@ def chunk_range(first: int, last: int | None) -> tuple[str, str]:
 
 def chunk_item(scope: Scope, conversation_id: str, row: MessageChunkRow) -> dict[str, AttributeValueTypeDef]:
     """Return the item of a message chunk."""
-    fields = to_item(replace(row, vector=())) | part_row(scope, conversation_id, row.seq, row.number)
+    fields = to_item(replace(row, vector=())) | chunk_row(scope, conversation_id, row.seq, row.number)
     return fields | {MessageChunkItem.vector.attr_name: {"B": pack(row.vector)}}
 
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
-
 from fencepost.identity.domain.scope import Scope
-from fencepost.identity.rows import membership_row
-from fencepost.kernel.aws.rows import Row, attribute, timestamp
+from fencepost.identity.rows import MembershipRow, membership_row
+from fencepost.kernel.aws.rows import attribute, timestamp
 from fencepost.kernel.aws.table import Table
 from fencepost.kernel.aws.transactions import Write
 from fencepost.turns.domain.turns import Claim
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
-
-
-class MembershipRow(Row):
-    """The attributes of a membership that turns check; the directory writes the row."""
-
-    pk = UnicodeAttribute(hash_key=True)
-    sk = UnicodeAttribute(range_key=True)
-    active = BooleanAttribute()
-    version = NumberAttribute()
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 
 def open_fields(claim: Claim) -> dict[str, AttributeValueTypeDef]:
@@ -40,18 +29,3 @@ def require_membership(directory: Table, scope: Scope, user: str) -> Write:
     active = MembershipRow.active == True  # noqa: E712 - makes an expression
     same_version = MembershipRow.version == scope.permission_version
     return directory.check_write(membership_row(scope.org, user), active & same_version)
-
-
-def membership_check(table: str, scope: Scope, user: str) -> TransactWriteItemTypeDef:
-    """Require that the membership is what the scope was made from."""
-    return {
-        "ConditionCheck": {
-            "TableName": table,
-            "Key": membership_row(scope.org, user),
-            "ConditionExpression": "active = :active AND version = :version",
-            "ExpressionAttributeValues": {
-                ":active": attribute(True),
-                ":version": attribute(scope.permission_version),
-            },
-        }
-    }

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING
-
 from fencepost.blobs.ports import BlobStore
 from fencepost.conversations.domain.archives import ArchiveBlock, DamagedBlock, unpack
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.conversations.rows.models import BlockRow
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
-from fencepost.kernel.aws.rows import Item, from_item
+from fencepost.kernel.aws.rows import from_item
 from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
 from fencepost.kernel.aws.table import Table
 from fencepost.kernel.errors import ErrorCode, FencepostError
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 
 class ArchivedMessages:
@@ -74,15 +68,3 @@ class ArchivedMessages:
                 wanted = [one for one in messages if one.seq >= low and (high is None or one.seq <= high)]
                 found += reversed(wanted) if newest_first else wanted
         return tuple(found[:limit])
-
-
-def items_between(
-    client: DynamoDBClient, table: str, partition: str, low: str, high: str, *, limit: int | None = None
-) -> list[Item]:
-    """Return the items of a partition whose sort keys lie between two bounds, both included.
-
-    Raises:
-        FencepostError: `conversations_unavailable`.
-    """
-    rows = Table(table, lambda: client).query((BlockRow.pk == partition) & BlockRow.sk.between(low, high))
-    return list(islice(rows, limit))

@@ -1,4 +1,4 @@
-"""Reads all of a bundle and says what would be imported: whatever is wrong is found before anything is stored."""
+"""Checks the content of a bundle: all lines are read and all errors found before anything is stored."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ _ID: Final = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 
 @dataclass(slots=True)
 class AskedQuestion:
-    """Where a question stands, and its answers.
+    """A question and its answers.
 
     Attributes:
-        answers: their numbers, by their revisions.
-        contexts: what went into them, by their revisions, where it is known.
-        last_at: when the newest of them was written.
+        pointer: the question's pointer.
+        answers: the answers' numbers in the conversation, by revision.
+        contexts: the answers' contexts, by revision, where the bundle has them.
+        last_at: when the question or its newest answer was written.
     """
 
     pointer: MessagePointer
@@ -61,8 +62,8 @@ class Candidate:
 
     Attributes:
         content_hash: of its messages' lines, see `fencepost.lifecycle.domain.bundles.content_hash`.
-        next_seq: the number after its last message's.
-        questions: where each of its questions stands.
+        next_seq: the number after its last message.
+        questions: its questions, in order.
     """
 
     conversation: BundledConversation
@@ -74,15 +75,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """All that a bundle holds, but for the messages themselves."""
+    """Content of a bundle, except the messages themselves."""
 
     candidates: tuple[Candidate, ...]
     facts: tuple[Fact, ...]
 
 
 @dataclass(slots=True)
-class _Course:
-    """Follows a conversation's messages: numbers without gaps, and answers that belong to questions before them."""
+class _MessageCheck:
+    """Checks a conversation's messages in order: numbers have no gaps, and each answer follows its question."""
 
     conversation_id: str
     first: int
@@ -103,7 +104,7 @@ class _Course:
 
     def _answer(self, message: Message) -> None:
         reply_to = message.reply_to or 0
-        # Retention may have taken the question of an answer that it left.
+        # Retention may have removed the question of an answer that is kept.
         if 0 < reply_to < self.first:
             return
         _require(reply_to in self.asked)
@@ -114,7 +115,7 @@ class _Course:
 
 
 def inventory(bundle: Bundle) -> Inventory:
-    """Check every line of a bundle.
+    """Return the content of a bundle after checking every line.
 
     Raises:
         FencepostError: `bundle_invalid`.
@@ -122,7 +123,8 @@ def inventory(bundle: Bundle) -> Inventory:
     conversations = [conversation for _, conversation in _read(bundle, CONVERSATIONS, BundledConversation)]
     _require_ordered([conversation.id for conversation in conversations])
     candidates = _candidates(bundle, conversations)
-    _require_unique([question.pointer.message_id for candidate in candidates for question in candidate.questions])
+    asked = [question.pointer.message_id for candidate in candidates for question in candidate.questions]
+    _require(len(asked) == len(set(asked)))
     named = {candidate.conversation.id: candidate for candidate in candidates}
     _add_summaries(bundle, named)
     _add_contexts(bundle, named)
@@ -132,7 +134,7 @@ def inventory(bundle: Bundle) -> Inventory:
 
 
 def messages(bundle: Bundle) -> Iterator[tuple[str, Iterator[Message]]]:
-    """Yield the messages of each conversation that has any. Each run is to be read before the next one is asked for.
+    """Yield conversation ids with their messages. The messages must be read before the next id is requested.
 
     Raises:
         FencepostError: `bundle_invalid`.
@@ -143,24 +145,24 @@ def messages(bundle: Bundle) -> Iterator[tuple[str, Iterator[Message]]]:
 
 
 def _candidates(bundle: Bundle, conversations: list[BundledConversation]) -> tuple[Candidate, ...]:
-    courses = {one.id: _Course(one.id, one.kept_from, one.kept_from) for one in conversations}
+    checks = {one.id: _MessageCheck(one.id, one.kept_from, one.kept_from) for one in conversations}
     order: list[str] = []
     for line, entry in _read(bundle, MESSAGES, BundledMessage):
-        _require(entry.conversation in courses)
-        courses[entry.conversation].follow(line, entry.message)
+        _require(entry.conversation in checks)
+        checks[entry.conversation].follow(line, entry.message)
         if order[-1:] != [entry.conversation]:
             order.append(entry.conversation)
     _require_ordered(order)
-    return tuple(_candidate(one, courses[one.id]) for one in conversations)
+    return tuple(_candidate(one, checks[one.id]) for one in conversations)
 
 
-def _candidate(conversation: BundledConversation, course: _Course) -> Candidate:
+def _candidate(conversation: BundledConversation, check: _MessageCheck) -> Candidate:
     _require(conversation.kept_from >= 1)
     return Candidate(
         conversation=conversation,
-        content_hash=course.hash.hexdigest(),
-        next_seq=course.next_seq,
-        questions=tuple(course.asked.values()),
+        content_hash=check.hash.hexdigest(),
+        next_seq=check.next_seq,
+        questions=tuple(check.asked.values()),
     )
 
 
@@ -173,7 +175,7 @@ def _add_summaries(bundle: Bundle, candidates: dict[str, Candidate]) -> None:
 
 
 def _add_contexts(bundle: Bundle, candidates: dict[str, Candidate]) -> None:
-    """Put each context to its answer: to one that there is, and once."""
+    """Add each context to its answer, which must exist and have no context yet."""
     answers = {
         (name, answer_id(question.pointer.message_id, revision)): (question, revision)
         for name, candidate in candidates.items()
@@ -198,10 +200,6 @@ def _read[T: DataclassInstance](bundle: Bundle, part: str, kind: type[T]) -> Ite
 
 def _require_ordered(ids: list[str]) -> None:
     _require(ids == sorted(set(ids)) and all(map(_ID.fullmatch, ids)))
-
-
-def _require_unique(ids: list[str]) -> None:
-    _require(len(ids) == len(set(ids)))
 
 
 def _require(holds: bool) -> None:

@@ -1,4 +1,4 @@
-"""Reads bundles from anybody: nothing of one is believed, and little is decompressed, before its signature holds."""
+"""Reader of bundles from untrusted sources: the signature is checked before any content is decompressed."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _MAX_MANIFEST_BYTES: Final = 64 * 1024
 _DIRECTORY_END: Final = struct.Struct("<4s4H2LH")
 """The end of a ZIP file's directory (APPNOTE.TXT 6.3.10, section 4.3.16)."""
 _LOCATOR: Final = slice(-20 - _DIRECTORY_END.size, -_DIRECTORY_END.size)
-"""Where a ZIP64 file says where its own directory's end is (section 4.3.15)."""
+"""Place of the locator of a ZIP64 file's directory end (section 4.3.15)."""
 _MAX_DIRECTORY_BYTES: Final = 4 * 1024
 
-# Members that are encrypted, or compressed in a way that is not known, are a `RuntimeError`.
+# `RuntimeError`: a member is encrypted, or compressed by an unknown method.
 _DAMAGED: Final = (
     BadZipFile,
     EOFError,
@@ -49,17 +49,17 @@ _DAMAGED: Final = (
 
 
 class Bundle:
-    """A bundle that is signed by us and belongs to its reader. Its parts are checked as they are read.
+    """A bundle that this deployment has signed for its reader. Its parts are checked as they are read.
 
     Args:
         content: the file.
         org: the reader's organisation.
         owner: the reader.
-        keys: with any of which it may be signed.
+        keys: the signing keys, of which any may have been used.
 
     Raises:
-        FencepostError: `bundle_too_large`; `bundle_invalid`, it is damaged, unsigned or none at all;
-            `bundle_version_unsupported`; `bundle_foreign`.
+        FencepostError: `bundle_too_large`; `bundle_invalid`, the file is damaged, unsigned or no bundle;
+            `bundle_version_unsupported`; `bundle_foreign`, it was signed for another owner.
     """
 
     def __init__(self, content: bytes, org: str, owner: str, keys: Sequence[bytes]) -> None:
@@ -68,17 +68,22 @@ class Bundle:
         with _damage():
             self._zip = _opened(content)
             manifest = self._short(MANIFEST)
-            _require_signed(manifest, self._short(SIGNATURE), keys)
+            given = self._short(SIGNATURE).decode("ascii")
+            if not any(hmac.compare_digest(signature(manifest, key), given) for key in keys):
+                raise BadZipFile
             self.manifest = from_line(Manifest, manifest)
-        _require_supported(self.manifest)
+        if self.manifest.schema != SCHEMA:
+            raise FencepostError(ErrorCode.BUNDLE_INVALID)
+        if self.manifest.version not in PARTS_OF:
+            raise FencepostError(ErrorCode.BUNDLE_VERSION_UNSUPPORTED)
         if (self.manifest.org, self.manifest.owner) != (org, owner):
             raise FencepostError(ErrorCode.BUNDLE_FOREIGN)
         self._parts = self._checked_parts()
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """Yield the lines of a part, and check at its end that it was what the manifest says.
+        """Yield the lines of a part; check size, hash and number of lines against the manifest at its end.
 
-        A part that the bundle's version does not have has none.
+        A part that the bundle's version does not have has no lines.
 
         Raises:
             FencepostError: `bundle_invalid`.
@@ -116,11 +121,11 @@ class Bundle:
 
 
 def _opened(content: bytes) -> ZipFile:
-    """Open a ZIP file. Its directory is measured first: one of a million members would be read as a whole."""
+    """Open a ZIP file. The size of its directory is checked first: `ZipFile` reads the whole directory."""
     if len(content) < _DIRECTORY_END.size:
         raise BadZipFile
     mark, *_, size, _, comment = _DIRECTORY_END.unpack(content[-_DIRECTORY_END.size :])
-    # What ZIP64 puts before the end would take the place of the size.
+    # A ZIP64 locator before the end would override this size.
     if mark != b"PK\5\6" or size > _MAX_DIRECTORY_BYTES or comment or content[_LOCATOR].startswith(b"PK\6\7"):
         raise BadZipFile
     opened = ZipFile(BytesIO(content))
@@ -129,22 +134,9 @@ def _opened(content: bytes) -> ZipFile:
     return opened
 
 
-def _require_signed(manifest: bytes, signed: bytes, keys: Sequence[bytes]) -> None:
-    given = signed.decode("ascii")
-    if not any(hmac.compare_digest(signature(manifest, key), given) for key in keys):
-        raise BadZipFile
-
-
-def _require_supported(manifest: Manifest) -> None:
-    if manifest.schema != SCHEMA:
-        raise FencepostError(ErrorCode.BUNDLE_INVALID)
-    if manifest.version not in PARTS_OF:
-        raise FencepostError(ErrorCode.BUNDLE_VERSION_UNSUPPORTED)
-
-
 @contextmanager
 def _damage() -> Iterator[None]:
-    """Answer every way in which a file can be broken with one code."""
+    """Raise `bundle_invalid` for every error that a damaged file causes."""
     try:
         yield
     except _DAMAGED:

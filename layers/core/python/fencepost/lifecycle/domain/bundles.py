@@ -1,4 +1,4 @@
-"""What an export holds, and how an import knows that it is whole, ours and the importer's own.
+"""Format of export bundles. The signed manifest proves that a bundle is complete, and whose it is.
 
 A bundle is a ZIP file of exactly these members:
 
@@ -6,12 +6,12 @@ A bundle is a ZIP file of exactly these members:
     messages.jsonl         a `BundledMessage` a line: conversations in the same order, their messages by number
     summaries.jsonl        a `BundledSummary` a line, in the same order
     facts.jsonl            a `fencepost.identity.domain.sites.Fact` a line, by their ids
-    contexts.jsonl         a `BundledContext` a line: what went into the answers, in the order of their questions
+    contexts.jsonl         a `BundledContext` a line: the answers' contexts, in the order of their questions
     manifest.json          the `Manifest`: version, organisation and owner, SHA-256 of each part
     manifest.sig           HMAC-SHA256 (RFC 2104) over the manifest's bytes, in hexadecimal digits
 
-Nothing in it depends on when or where it was exported: the same content makes the same bytes. Bundles of version 1
-have no contexts, and are read as well.
+The bytes depend on the content only, not on time or place of the export. Bundles of version 1 have no contexts; they
+can be imported as well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fencepost.memory.domain.summaries import Summary
 SCHEMA: Final = "fencepost-bundle"
 VERSION: Final = 2
 KEY_PURPOSE: Final = "bundle"
-"""What the signing key is derived for."""
+"""Purpose that the signing key is derived for."""
 
 CONVERSATIONS, MESSAGES, SUMMARIES, FACTS, CONTEXTS = PARTS = (
     "conversations.jsonl",
@@ -48,7 +48,7 @@ MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 
 MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
 MAX_CONTENT_BYTES: Final = 256 * 1024 * 1024
-"""Of all parts together, decompressed."""
+"""Size of all parts together, decompressed."""
 MAX_LINE_BYTES: Final = 2 * 1024 * 1024
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -57,7 +57,7 @@ _LEVEL = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledConversation:
-    """A conversation, without what belongs to the store that it was in."""
+    """A conversation without the attributes that its store assigns."""
 
     id: str
     site: str
@@ -70,7 +70,7 @@ class BundledConversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledMessage:
-    """A message, and where it belongs."""
+    """A message and the id of its conversation."""
 
     conversation: str
     message: Message
@@ -78,7 +78,7 @@ class BundledMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledSummary:
-    """A summary, and where it belongs."""
+    """A summary and the id of its conversation."""
 
     conversation: str
     summary: Summary
@@ -86,7 +86,7 @@ class BundledSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledContext:
-    """What went into an answer, and where that belongs."""
+    """An answer's context and the id of its conversation."""
 
     conversation: str
     context: AnswerContext
@@ -94,7 +94,7 @@ class BundledContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundlePart:
-    """One member's size, hash and number of lines."""
+    """Size, hash and number of lines of one member."""
 
     name: str
     sha256: str
@@ -104,7 +104,7 @@ class BundlePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle holds, and whose it is."""
+    """Version, owner and members of a bundle."""
 
     schema: str
     version: int
@@ -114,8 +114,8 @@ class Manifest:
 
 
 @dataclass(slots=True)
-class _Sum:
-    """What is counted while a part is written."""
+class _PartTotals:
+    """Hash and counts of a part, updated while it is written."""
 
     hash: hashlib._Hash = field(default_factory=hashlib.sha256)
     size: int = 0
@@ -128,7 +128,7 @@ class _Sum:
 
 
 class BundleWriter:
-    """Writes one bundle, part by part, in the order of `PARTS`. To be used as a context."""
+    """Writes one bundle, part by part, in the order of `PARTS`. Use it as a context manager."""
 
     def __init__(self) -> None:
         self._buffer = BytesIO()
@@ -147,7 +147,7 @@ class BundleWriter:
         Raises:
             FencepostError: `bundle_too_large`.
         """
-        total, before = _Sum(), sum(part.bytes for part in self._parts)
+        total, before = _PartTotals(), sum(part.bytes for part in self._parts)
         with self._zip.open(_member(name), "w") as member:
             for line in lines:
                 total.add(line)
@@ -156,7 +156,7 @@ class BundleWriter:
         self._parts.append(BundlePart(name=name, sha256=total.hash.hexdigest(), bytes=total.size, lines=total.lines))
 
     def finish(self, org: str, owner: str, key: bytes) -> bytes:
-        """Write the manifest and its signature, and return the whole."""
+        """Write the manifest and its signature, and return the bundle."""
         manifest = Manifest(schema=SCHEMA, version=VERSION, org=org, owner=owner, parts=tuple(self._parts))
         content = to_line(manifest)
         self._zip.writestr(_member(MANIFEST), content)
@@ -166,12 +166,12 @@ class BundleWriter:
 
 
 def signature(manifest: bytes, key: bytes) -> str:
-    """Return a manifest's signature."""
+    """Return the signature of a manifest, as hexadecimal digits."""
     return hmac.new(key, manifest, hashlib.sha256).hexdigest()
 
 
 def bundled(conversation: Conversation) -> BundledConversation:
-    """Return a conversation as a bundle holds it."""
+    """Return a conversation in the form that bundles contain."""
     return BundledConversation(
         id=conversation.id,
         site=conversation.site,
@@ -184,7 +184,14 @@ def bundled(conversation: Conversation) -> BundledConversation:
 
 
 def restored(bundled: BundledConversation, incarnation: str, next_seq: int, keep_days: int) -> Conversation:
-    """Return a bundle's conversation as a store holds it, on a site that keeps messages for so many days."""
+    """Return a bundled conversation in the form that stores contain.
+
+    Args:
+        bundled: the conversation.
+        incarnation: the new incarnation.
+        next_seq: number of the next message.
+        keep_days: days for which the site keeps messages.
+    """
     return Conversation(
         id=bundled.id,
         site=bundled.site,
@@ -206,7 +213,7 @@ def message_lines(conversation_id: str, messages: Iterable[Message]) -> Iterator
 
 
 def content_hash(lines: Iterable[bytes]) -> str:
-    """Return the SHA-256 of lines, by which two conversations of one id are told to be the same."""
+    """Return the SHA-256 of a conversation's message lines, by which two conversations are compared."""
     total = hashlib.sha256()
     for line in lines:
         total.update(line)
@@ -216,7 +223,7 @@ def content_hash(lines: Iterable[bytes]) -> str:
 def _member(name: str) -> ZipInfo:
     info = ZipInfo(name, _EPOCH)
     info.compress_type, info.compress_level = ZIP_DEFLATED, _LEVEL
-    # The same on every platform.
+    # Constant values, so that the bytes are the same on every platform.
     info.create_system, info.external_attr = 3, 0o600 << 16
     return info
 

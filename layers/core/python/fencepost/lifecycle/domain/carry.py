@@ -1,4 +1,4 @@
-"""A summary that its owner approved, as the beginning of a conversation in another organisation."""
+"""Carried summaries: an approved summary begins a conversation in another organisation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fencepost.memory.domain.summaries import Summary, SummaryLine, content_hash
 
 
 def carried(summary: Summary, summary_id: str, now: datetime) -> Summary:
-    """Return the summary as the new conversation begins with it.
+    """Return the summary that the new conversation begins with.
 
-    It covers no message there, so its range is empty: from 1 to 0. Each line rests on the summary that it was carried
-    from; the messages behind that stay where they are.
+    It covers no message of the new conversation, so its range is empty: from 1 to 0. The source of each line is the
+    original summary; its messages stay in their organisation.
     """
     source = (source_id(summary),)
     return replace(
@@ -29,7 +29,7 @@ def carried(summary: Summary, summary_id: str, now: datetime) -> Summary:
 
 
 def beginning(summary: Summary, conversation_id: str, incarnation: str, site: str, now: datetime) -> Conversation:
-    """Return the row of a conversation that begins with a carried summary."""
+    """Return a new conversation that begins with a carried summary."""
     return Conversation(
         id=conversation_id,
         site=site,
@@ -43,5 +43,5 @@ def beginning(summary: Summary, conversation_id: str, incarnation: str, site: st
 
 
 def source_id(summary: Summary) -> str:
-    """Return the id under which a summary is a source."""
+    """Return the source id of a summary."""
     return f"summary:{summary.id}"

@@ -1,4 +1,4 @@
-"""An admin's look into one conversation: opened with a reason, over by itself, and kept on record."""
+"""Diagnoses: an admin opens one to read one conversation; it ends by itself, and every look is recorded."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was opened, by whom and why.
+    """A diagnosis of one conversation.
 
     Attributes:
-        owner: whose conversation it is.
-        opened_by: the admin, as an owner of their own; nobody else may look.
+        owner: the conversation's owner.
+        opened_by: the admin who opened it, as an actor. Only this admin may look.
         until: when it ends by itself.
-        closed_at: when it was ended before that.
-        looks: how often it was looked at.
+        closed_at: when it was closed before that.
+        looks: number of recorded looks.
     """
 
     id: str
@@ -31,7 +31,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look: when, at what, and from which message on."""
+    """A recorded look.
+
+    Attributes:
+        what: `messages` or `context`.
+        from_seq: number of the first message that was read.
+    """
 
     diagnosis_id: str
     at: datetime

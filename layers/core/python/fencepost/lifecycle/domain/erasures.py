@@ -1,4 +1,4 @@
-"""What somebody who had something erased is told."""
+"""Receipts of erasures, and the kinds of leftovers that they count."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final, Literal
 from fencepost.queue.domain import JobRecord, JobState, Purpose
 
 LEFT: Final = "left"
-"""Among an erasure's counts: how many rows, objects and entries the verifier found after the last sweep."""
+"""Key in an erasure's progress: number of rows, objects and entries that the verifier found after the last sweep."""
 SETTLING: Final = timedelta(minutes=2)
-"""How long an index may go on to list what was removed from it: a minute at most, and as much again."""
+"""How long an index may list removed entries: one minute, doubled for safety."""
 
 
 class ErasedKind(StrEnum):
-    """Kinds of what an erasure removes and counts: rows, objects, and entries of messages in the index."""
+    """Kinds of rows, objects and index entries that an erasure removes and counts."""
 
     CONVERSATIONS = "conversations"
     MESSAGES = "messages"
@@ -36,13 +36,13 @@ class ErasedKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What an erasure removed so far. It is kept with the record of its job, and holds counts alone.
+    """Counts of what an erasure has removed so far. It is stored in the record of the erasure's job.
 
     Attributes:
-        counts: of removed rows, objects and entries of the index, by kind.
-        verified: somebody looked for it anew, and nothing was left.
-        final: that was after everything had ended that could still write at the erasure's beginning, an upload by a
-            form that was given out before it not least.
+        counts: removed rows, objects and index entries, by kind.
+        verified: a scan after the last sweep found no leftovers.
+        final: that scan ran after everything had ended that could still write when the erasure began, including
+            uploads by forms issued before it.
     """
 
     id: str
@@ -52,12 +52,12 @@ class Receipt:
 
     @property
     def status(self) -> Literal["running", "done"]:
-        """What was erased cannot be read in either; while it is `running`, somebody will still look for more of it."""
+        """Return `done` after the final scan, else `running`. Erased content is unreadable in both states."""
         return "done" if self.verified and self.final else "running"
 
 
 def receipt_of(record: JobRecord | None) -> Receipt | None:
-    """Return the receipt in a job's record; None where it is no erasure's."""
+    """Return the receipt in a job's record; None if the job is not an erasure."""
     if record is None or record.job.purpose is not Purpose.ERASE:
         return None
     counts = {kind: count for kind, count in record.progress.items() if kind != LEFT}

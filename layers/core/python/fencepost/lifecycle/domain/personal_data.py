@@ -1,7 +1,7 @@
-"""What a diagnosis hides: text that looks like it points to a person, or opens a door.
+"""Masking of personal data and secrets in diagnoses.
 
-The rule is to hide too much rather than too little: every run of five digits goes, whether it is a telephone number, a
-card, an account, a birthday or an order. A name in plain words has no form, and is not found.
+The pattern masks too much rather than too little: every run of five or more digits is masked, whether it is a telephone
+number, a card, an account, a birthday or an order. Names in plain words have no recognisable form and are not masked.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ _KEY = r"\b(?=\w{0,40}\d)[\w-]{20,}"
 _HANDLE = r"(?<!\w)@\w[\w.]{1,30}"
 
 _PERSONAL_DATA: Final = re.compile("|".join((_EMAIL, _WEB_ADDRESS, _ACCOUNT, _IP_ADDRESS, _DIGITS, _KEY, _HANDLE)))
-"""A regular expression of e-mail and web addresses, accounts, numbers, IP addresses, keys and handles.
+"""Matches e-mail and web addresses, accounts, numbers, IP addresses, keys and handles.
 
-Each repetition is bounded or followed by what cannot belong to it, so that no text takes longer than its length."""
+Each repetition is bounded, or followed by a character that it cannot match, so matching takes linear time.
+"""
 
 
 def mask_personal_data(text: str) -> str:
-    """Return the text with `MASK` in place of all personal data."""
+    """Return the text with personal data replaced by `MASK`."""
     return _PERSONAL_DATA.sub(MASK, text)

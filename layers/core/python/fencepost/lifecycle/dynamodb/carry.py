@@ -7,14 +7,13 @@ from typing import override
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.rows.messages import conversation_item
 from fencepost.identity.domain.scope import Scope
-from fencepost.identity.rows import membership_row
 from fencepost.kernel.aws.rows import to_item
 from fencepost.kernel.aws.session import ClientFactory, dynamodb_client
 from fencepost.kernel.aws.table import Refused, Table
 from fencepost.lifecycle.ports import CarryStore
-from fencepost.lifecycle.rows import CheckedMembershipRow
 from fencepost.memory.domain.summaries import Summary
 from fencepost.memory.rows import SummaryRow, summary_row
+from fencepost.turns.rows import require_membership
 
 _MEMBER = "member:"
 
@@ -34,7 +33,7 @@ class DynamoDbCarryStore(CarryStore):
 
     @override
     def approve(self, scope: Scope, conversation_id: str, summary_id: str) -> bool:
-        """Mark the summary. A job that has extended it meanwhile has stored another one, with another id."""
+        """Mark the summary. A job that extends a summary stores it under another id."""
         answer = self._table.update(
             summary_row(scope, conversation_id), SummaryRow.approved.set(True), condition=SummaryRow.id == summary_id
         )
@@ -47,9 +46,5 @@ class DynamoDbCarryStore(CarryStore):
             "summary": self._table.put_write(to_item(summary) | summary_row(scope, conversation.id)),
         }
         if scope.actor.startswith(_MEMBER):
-            # The scope was made from this membership, which must not have changed since.
-            active, version = True, scope.permission_version
-            unchanged = (CheckedMembershipRow.active == active) & (CheckedMembershipRow.version == version)
-            row = membership_row(scope.org, scope.actor.removeprefix(_MEMBER))
-            writes["membership"] = self._directory_table.check_write(row, unchanged)
+            writes["membership"] = require_membership(self._directory_table, scope, scope.actor.removeprefix(_MEMBER))
         return self._table.transact_with_retry(writes) is None

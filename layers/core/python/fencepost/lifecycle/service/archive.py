@@ -1,4 +1,4 @@
-"""Move old messages from the table to S3, in blocks that were read back before their rows go."""
+"""Archiving: move old messages from the table to S3 in blocks. Each block is read back before its rows are removed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ _GZIP = "application/gzip"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveService:
-    """One conversation's old messages: removed where its site says so, and otherwise moved.
+    """Handler of `Purpose.ARCHIVE`: removes a conversation's expired messages, and moves other old ones into blocks.
 
-    A conversation of which nothing is left, and in which nobody asks any more, is removed itself.
-
-    Every step leaves all messages readable, and a run that was cut short is taken up by the next one.
+    A conversation without messages in which no turn is open is removed itself. Every step leaves all kept messages
+    readable, and the next run continues an interrupted one.
     """
 
     archive: ArchiveStore
@@ -46,10 +45,10 @@ class ArchiveService:
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Do the job; nothing where the conversation is gone, or is another one by now.
+        """Run the job; do nothing if the conversation was erased or replaced by another one of its id.
 
         Raises:
-            FencepostError: `conversations_unavailable` or `index_unavailable`; the next run goes on.
+            FencepostError: `conversations_unavailable` or `index_unavailable`; the next run continues.
         """
         conversation, now = self.archive.conversation(scope, job.conversation or ""), self.clock()
         if conversation is None or job.incarnation not in (None, conversation.incarnation):
@@ -60,7 +59,7 @@ class ArchiveService:
         if is_over(kept, now):
             self.retention.finish(scope, kept)
             self.archive.drop_files(scope, kept.id)
-            # Last of all: its row is what leads the next run to the rest.
+            # Last, because the next run finds unfinished work by this row.
             self.archive.end(scope, kept)
 
     def _move(self, scope: Scope, conversation: Conversation, rules: Retention) -> Conversation:
@@ -72,7 +71,7 @@ class ArchiveService:
         return conversation
 
     def _next_block(self, scope: Scope, conversation: Conversation) -> Conversation | None:
-        """Move one block; None where there is no whole one, or somebody else was at work."""
+        """Move one block; None if no block is complete, or another writer has changed the messages."""
         through = conversation.archived_through
         rows = movable(self.archive.rows(scope, conversation.id, after=through, limit=BLOCK_MESSAGES))
         if not rows:
@@ -83,7 +82,7 @@ class ArchiveService:
         return replace(conversation, archived_through=block.last_seq)
 
     def _stored(self, scope: Scope, conversation: Conversation, rows: tuple[Message, ...]) -> ArchiveBlock:
-        """Write a block, and read it back: only what S3 gives out again may take the place of rows."""
+        """Write a block and read it back: rows are replaced only by content that S3 has returned."""
         content = pack(rows)
         block = describe(objects.block(conversation.id, rows[0].seq, content), content, rows)
         self.blobs.put(scope, block.object, content, _GZIP)
@@ -96,10 +95,10 @@ class ArchiveService:
         return block
 
     def _tidy(self, scope: Scope, conversation: Conversation) -> None:
-        """Remove objects of messages that moved: big contents, which blocks hold themselves, and unused blocks."""
+        """Remove objects that archived messages do not need: big contents, which blocks contain, and unused blocks."""
         named = {block.object for block in self.archive.blocks(scope, conversation.id)}
         prefixes = (objects.big_contents(conversation.id), objects.blocks(conversation.id))
         for name in [name for prefix in prefixes for name in self.blobs.names(scope, prefix)]:
-            # Above this number a block may be under way whose row is not stored yet.
+            # Above this number, the object may belong to a block whose row is not stored yet.
             if objects.seq_of(name) <= conversation.archived_through and name not in named:
                 self.blobs.delete(scope, name)

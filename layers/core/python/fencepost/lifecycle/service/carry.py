@@ -1,4 +1,4 @@
-"""Read, approve and carry a conversation's summary. The conversation itself stays where it began."""
+"""Use cases of carrying: read and approve a summary, and begin a conversation with it in another organisation."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ type DecideCarryScope = Callable[[Caller, Action, Resource], Scope]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryService:
-    """All methods raise `FencepostError`: `not_found`, `summary_missing`, or `conversations_unavailable`.
+    """Reads, approves and carries summaries. The conversation itself stays in its organisation.
+
+    All methods raise `FencepostError`: `not_found`, `summary_missing`, or `conversations_unavailable`.
 
     Attributes:
-        decide: authorises the owner in the organisation that they carry the summary to.
+        decide: authorises the owner in the organisation that the summary is carried to.
     """
 
     conversations: ConversationStore
@@ -52,11 +54,11 @@ class CarryService:
 
         Args:
             scope: the owner's.
-            conversation_id: whose summary it is.
-            summary_id: of the one that the owner has read; a later one they have not.
+            conversation_id: id of the conversation.
+            summary_id: id of the summary that the owner has read.
 
         Raises:
-            FencepostError: `summary_not_approved` besides; there is another summary by now.
+            FencepostError: also `summary_not_approved`, if the conversation has a newer summary.
         """
         self.summary(scope, conversation_id)
         if not self.store.approve(scope, conversation_id, summary_id):
@@ -67,13 +69,13 @@ class CarryService:
         """Begin a conversation in another organisation with the summary of this one.
 
         Args:
-            scope: the owner's, where the conversation is.
-            conversation_id: whose summary it is.
-            organisation: where the owner is a member too.
-            site: public key of one of its sites; None takes its default.
+            scope: the owner's, in the conversation's organisation.
+            conversation_id: id of the conversation.
+            organisation: the target, of which the owner is a member too.
+            site: public key of one of the target's sites; None takes the target's default site.
 
         Raises:
-            FencepostError: besides, `carry_invalid` for the organisation itself, `carry_not_allowed`,
+            FencepostError: also `carry_invalid`, if the target is the conversation's organisation; `carry_not_allowed`,
                 `summary_not_approved`, or `site_unknown`.
         """
         summary = self.summary(scope, conversation_id)
@@ -81,27 +83,24 @@ class CarryService:
             raise FencepostError(ErrorCode.CARRY_INVALID)
         caller = self._member(scope, organisation)
         target = self.decide(caller, Action.CARRY, own(caller))
-        self._require_allowed(scope.org, organisation)
+        if not all(self.sites.organisation(org).allows_carry for org in (scope.org, organisation)):
+            raise FencepostError(ErrorCode.CARRY_NOT_ALLOWED)
         if not summary.approved:
             raise FencepostError(ErrorCode.SUMMARY_NOT_APPROVED)
         return self._begin(target, summary, self.sites.site_for(caller, site).id)
 
     def _member(self, scope: Scope, organisation: str) -> Member:
-        """Return the owner as a member of the other organisation, with the membership of this moment, if they are."""
+        """Return the owner as a member of the other organisation, with their current membership, if they have one."""
         kind, _, user = scope.owner.partition(":")
         if kind != "member":
             raise FencepostError(ErrorCode.CARRY_NOT_ALLOWED)
         return Member(organisation, user, self.directory.membership(organisation, user))
 
-    def _require_allowed(self, *organisations: str) -> None:
-        if not all(self.sites.organisation(org).allows_carry for org in organisations):
-            raise FencepostError(ErrorCode.CARRY_NOT_ALLOWED)
-
     def _begin(self, target: Scope, summary: Summary, site: str) -> Conversation:
         now = self.clock()
         conversation = beginning(summary, self._id(), self._id(), site, now)
         if not self.store.begin(target, conversation, carried(summary, self._id(), now)):
-            # The membership changed since it was read.
+            # The membership has changed since it was read.
             raise FencepostError(ErrorCode.NOT_FOUND)
         return conversation
 

@@ -1,4 +1,4 @@
-"""Diagnostic mode: one conversation, for one admin, for some minutes, without personal data, and on record."""
+"""Diagnostic mode: an admin reads one conversation for some minutes, with personal data masked and looks recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST = 1
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a look shows: a conversation and a page of its messages, all texts masked."""
+    """A conversation and a page of its messages, with personal data masked in all texts."""
 
     conversation: Conversation
     messages: Page[Message]
@@ -35,10 +35,10 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticsService:
-    """What an admin does with diagnoses.
+    """Opens, lists and closes diagnoses, and shows content in open ones.
 
-    Scopes are of the action `diagnose`; to open and to look, the conversation's owner is theirs, and the admin their
-    actor. All methods raise `FencepostError`: `not_found` for what is not there, and the stores' errors.
+    Scopes are of the action `diagnose`. For opening and looking, the scope's owner is the conversation's, and its actor
+    is the admin. All methods raise `FencepostError`: `not_found`, or an error of the stores.
     """
 
     conversations: ConversationStore
@@ -48,7 +48,7 @@ class DiagnosticsService:
     clock: Clock
 
     def open(self, scope: Scope, conversation_id: str, reason: str, minutes: int) -> Diagnosis:
-        """Open a diagnosis of a conversation that is there."""
+        """Open a diagnosis of an existing conversation."""
         if self.conversations.get(scope, conversation_id) is None:
             raise FencepostError(ErrorCode.NOT_FOUND)
         now = self.clock()
@@ -66,7 +66,7 @@ class DiagnosticsService:
         return diagnosis
 
     def newest(self, scope: Scope) -> tuple[Diagnosis, ...]:
-        """Return the organisation's diagnoses, whoever opened them, the newest first."""
+        """Return the organisation's diagnoses, of all admins, newest first."""
         return self.diagnoses.newest(scope, _MOST)
 
     def get(self, scope: Scope, diagnosis_id: str) -> Diagnosis:
@@ -77,29 +77,30 @@ class DiagnosticsService:
         return found
 
     def looks(self, scope: Scope, diagnosis: Diagnosis) -> tuple[Look, ...]:
-        """Return when it was looked at, and at what, the newest look first."""
+        """Return the looks taken in a diagnosis, newest first."""
         return self.diagnoses.looks(scope, diagnosis.id, _MOST)
 
     def close(self, scope: Scope, diagnosis: Diagnosis) -> None:
-        """End a diagnosis before its time; any admin may. Ending it again changes nothing."""
+        """Close a diagnosis before its time. Any admin may; closing it again changes nothing."""
         self.diagnoses.close(scope, replace(diagnosis, closed_at=self.clock()))
         self._report("closed", scope, diagnosis)
 
     def messages(self, scope: Scope, diagnosis: Diagnosis, *, after: int | None, limit: int) -> View:
-        """Look at messages, the oldest first.
+        """Record a look, and return messages, oldest first.
 
         Raises:
-            FencepostError: `diagnosis_ended` besides; also for an admin who did not open it.
+            FencepostError: also `diagnosis_ended`; the diagnosis has ended, or another admin opened it.
         """
         self._look(scope, diagnosis, "messages", (after or 0) + _FIRST)
         conversation = self.conversations.get(scope, diagnosis.conversation_id)
         if conversation is None:
             raise FencepostError(ErrorCode.NOT_FOUND)
         page = self.conversations.messages(scope, conversation.id, after=after, limit=limit, newest_first=False)
-        return self._masked(conversation, page)
+        items = tuple(replace(message, content=mask_personal_data(message.content)) for message in page.items)
+        return View(replace(conversation, title=mask_personal_data(conversation.title)), replace(page, items=items))
 
     def context(self, scope: Scope, diagnosis: Diagnosis, seq: int) -> AnswerContext:
-        """Look at what went into the prompt of an answer; ids of what somebody said are pseudonyms.
+        """Record a look, and return the context of an answer. Ids of sources are replaced by pseudonyms.
 
         Raises:
             FencepostError: as `messages`.
@@ -109,25 +110,21 @@ class DiagnosticsService:
         context = self._context(scope, page.items[0]) if page.items else None
         if context is None:
             raise FencepostError(ErrorCode.NOT_FOUND)
-        return self._anonymous(scope, context)
+        return self._with_pseudonyms(scope, context)
 
     def _look(self, scope: Scope, diagnosis: Diagnosis, what: Literal["messages", "context"], seq: int) -> None:
-        """Put the look on record before anything is read; the record is also what decides."""
+        """Record a look before anything is read. The store refuses the record if the diagnosis is not open."""
         look = Look(diagnosis_id=diagnosis.id, at=self.clock(), what=what, from_seq=seq)
         if not self.diagnoses.look(scope, look):
             self._report("ended", scope, diagnosis)
             raise FencepostError(ErrorCode.DIAGNOSIS_ENDED)
         self._report("looked", scope, diagnosis)
 
-    def _masked(self, conversation: Conversation, page: Page[Message]) -> View:
-        items = tuple(replace(message, content=mask_personal_data(message.content)) for message in page.items)
-        return View(replace(conversation, title=mask_personal_data(conversation.title)), replace(page, items=items))
-
     def _context(self, scope: Scope, message: Message) -> AnswerContext | None:
         pointer = self.conversations.pointer(scope, message.id)
         return None if pointer is None else self.conversations.context(scope, pointer, message.id)
 
-    def _anonymous(self, scope: Scope, context: AnswerContext) -> AnswerContext:
+    def _with_pseudonyms(self, scope: Scope, context: AnswerContext) -> AnswerContext:
         names = pseudonyms(self.keys)
         layers = tuple(
             replace(layer, sources=tuple(names.source(scope, source) for source in layer.sources))

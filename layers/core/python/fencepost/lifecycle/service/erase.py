@@ -1,7 +1,8 @@
-"""Erase a conversation, or everything of an owner, and say what was removed.
+"""Use cases of erasure: erase a conversation or everything of an owner, and return a receipt.
 
-The job is queued first: whatever happens after it, somebody sweeps. Then what is erased becomes unreadable, then it is
-removed. The job comes again when all that could still write has ended, removes what that left, and looks anew.
+An erasure has three steps. The job is queued first, so that leftovers are swept even after a crash. Then the content is
+made unreadable, and then it is removed. The job runs once all writers that began before the erasure have ended: it
+removes the rows that they have written, and verifies that nothing is left.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from fencepost.queue.ports import JobStore
 from fencepost.queue.service import new_record
 
 INLINE_ROWS = 20_000
-"""Rows and entries that are removed while the client waits: a few seconds."""
+"""Rows and entries removed while the client waits: a few seconds."""
 JOB_ROWS = 50_000
-"""Rows and entries that a job removes before it notes how far it has come."""
+"""Rows and entries that a job removes before it stores its progress."""
 
 type ErasureResult = Literal["forgotten", "swept", "verified", "leftovers"]
 
@@ -37,9 +38,10 @@ _CONVERSATION = "conversation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseService:
-    """All methods raise `FencepostError`: `not_found`, or `conversations_unavailable` when a store does not answer.
+    """Erases content and reports counts of removed items.
 
-    An index that does not answer fails nobody who asks for an erasure: its job does the rest, once it answers.
+    All methods raise `FencepostError`: `not_found`, or `conversations_unavailable` when a store does not answer. A
+    request for an erasure does not fail when the index does not answer: the job removes the rest later.
     """
 
     conversations: ConversationStore
@@ -56,23 +58,23 @@ class EraseService:
         record = self._queue(scope, {_CONVERSATION: conversation_id})
         if not self.eraser.forget_conversation(scope, conversation_id, self.clock()):
             raise FencepostError(ErrorCode.NOT_FOUND)
-        return self._begin(scope, record, {ErasedKind.CONVERSATIONS: 1})
+        return self._remove(scope, record, {ErasedKind.CONVERSATIONS: 1})
 
     def everything(self, scope: Scope) -> Receipt:
         """Erase everything of the owner."""
         record = self._queue(scope, {})
-        return self._begin(scope, record, self.eraser.forget_owner(scope, self.clock()))
+        return self._remove(scope, record, self.eraser.forget_owner(scope, self.clock()))
 
     def receipt(self, scope: Scope, receipt_id: str) -> Receipt:
-        """Return what an erasure removed so far."""
+        """Return the receipt of an erasure, with the counts so far."""
         return _receipt(self.jobs.job(scope, receipt_id))
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Remove, as a job, what is left, and whatever came to it meanwhile.
+        """Run the job: remove leftovers until the verifier finds none.
 
         Raises:
-            FencepostError: `conversations_unavailable`, also where something cannot be removed, or is still listed
-                though it was removed; `index_unavailable`. The queue brings the job again.
+            FencepostError: `conversations_unavailable`, also if a sweep removes nothing although something is left;
+                `index_unavailable`. The queue delivers the job again.
         """
         record = self.jobs.job(scope, job.record) if job.record else None
         while record and (swept := self._sweep(scope, record, JOB_ROWS)).progress[LEFT]:
@@ -87,35 +89,33 @@ class EraseService:
         self.jobs.queue(scope, record)
         return record
 
-    def _begin(self, scope: Scope, record: JobRecord, forgotten: Mapping[str, int]) -> Receipt:
-        begun = replace(record, progress=dict(forgotten))
-        self._report(scope, begun, "forgotten", removed=sum(forgotten.values()))
-        # What fails from here on fails nobody: it is unreadable already, and the job will come.
+    def _remove(self, scope: Scope, record: JobRecord, forgotten: Mapping[str, int]) -> Receipt:
+        """Remove leftovers of unreadable content while the client waits, and return the receipt."""
+        erasure = replace(record, progress=dict(forgotten))
+        self._report(scope, erasure, "forgotten", removed=sum(forgotten.values()))
+        # A failure from here on is not reported to the client: the content is unreadable, and the job is queued.
         with suppress(FencepostError):
-            self.jobs.advance(scope, record.id, JobState.RUNNING, progress=begun.progress)
-            begun = self._sweep(scope, begun, INLINE_ROWS)
-        return _receipt(begun)
+            self.jobs.advance(scope, record.id, JobState.RUNNING, progress=erasure.progress)
+            erasure = self._sweep(scope, erasure, INLINE_ROWS)
+        return _receipt(erasure)
 
     def _sweep(self, scope: Scope, record: JobRecord, budget: int) -> JobRecord:
-        """Remove some, look anew, and return the record with all counts so far."""
+        """Remove up to `budget` leftovers, count what is left, and return the record with the new totals."""
         conversation_id = record.parameters.get(_CONVERSATION)
         swept = self.eraser.sweep(scope, conversation_id, budget)
         left = self.eraser.leftovers(scope, conversation_id)
         progress = {**(Counter(record.progress) + Counter(swept)), LEFT: sum(left.values())}
         removed = sum(swept.values())
-        unfinished = removed >= budget or self._is_settling(record, swept, left)
+        # The index may list removed entries for a while.
+        removed_recently = ErasedKind.VECTORS in swept or self.clock() - record.updated_at < SETTLING
+        unfinished = removed >= budget or (removed_recently and set(left) == {ErasedKind.VECTORS})
         result: ErasureResult = "verified" if not left else "swept" if unfinished else "leftovers"
         self._report(scope, record, result, removed=removed, left=progress[LEFT])
         if progress == record.progress:
             return record
-        # Not `done` before its job has come, which would take that for a reason not to look again.
+        # The state is not `done` before the job has run: the job would take it for a reason not to look again.
         self.jobs.advance(scope, record.id, JobState.RUNNING, progress=progress)
         return replace(record, progress=progress, updated_at=self.clock())
-
-    def _is_settling(self, record: JobRecord, swept: Mapping[str, int], left: Mapping[str, int]) -> bool:
-        """Tell whether all that is left may be what the index lists for a while after it was removed."""
-        recently = ErasedKind.VECTORS in swept or self.clock() - record.updated_at < SETTLING
-        return recently and set(left) == {ErasedKind.VECTORS}
 
     def _report(self, scope: Scope, record: JobRecord, result: ErasureResult, *, removed: int, left: int = 0) -> None:
         conversation_id = record.parameters.get(_CONVERSATION)

@@ -1,8 +1,8 @@
-"""Exports: a conversation, or everything of an owner, as one signed bundle."""
+"""Use cases of export: a conversation, or everything of an owner, as one signed bundle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -37,20 +37,20 @@ from fencepost.queue.ports import JobStore
 from fencepost.queue.service import new_record
 
 BUNDLE_KEPT = timedelta(days=objects.PASSING_DAYS)
-"""How long a bundle is there once it is made."""
+"""How long a finished bundle is kept."""
 LINK_SECONDS = 900
-"""How long the address of a bundle holds. Each look at the job makes a new one."""
+"""How long the link to a bundle is valid. Each request for the job's state makes a new one."""
 
 _PAGE = 500
 _ZIP = "application/zip"
 
-type _Said = dict[str, dict[str, Role]]
-"""The messages that a bundle holds: by their conversation, then by their ids, in their order."""
+type _Roles = dict[str, dict[str, Role]]
+"""The roles of a bundle's messages, by conversation id and message id, in the messages' order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export's job, and where its bundle can be read once it is done."""
+    """Record of an export's job, and a link to the bundle once the job is done."""
 
     record: JobRecord
     link: str | None = None
@@ -58,7 +58,7 @@ class Export:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportService:
-    """Asks for exports, shows them and makes them."""
+    """Queues exports, shows their state and makes their bundles."""
 
     conversations: ConversationStore
     memory: MemoryStore
@@ -71,9 +71,9 @@ class ExportService:
         """Queue an export of one conversation, or of everything.
 
         Args:
-            scope: whose.
+            scope: the owner's.
             site: id of the visitor's site; empty for members.
-            conversation_id: None means everything.
+            conversation_id: None exports everything.
 
         Raises:
             FencepostError: `not_found`.
@@ -93,53 +93,64 @@ class ExportService:
         return record
 
     def state(self, scope: Scope, job_id: str) -> Export:
-        """Return how far an export is.
+        """Return the state of an export.
 
         Raises:
-            FencepostError: `not_found`.
+            FencepostError: `not_found`, also once the bundle has expired.
         """
         record = self.jobs.job(scope, job_id)
-        if record is None or record.job.purpose is not Purpose.EXPORT or self._is_past(record):
+        if record is None or record.job.purpose is not Purpose.EXPORT:
             raise FencepostError(ErrorCode.NOT_FOUND)
         if record.state is not JobState.DONE:
             return Export(record)
+        # S3 may have removed the bundle already, and will have by tomorrow.
+        if record.updated_at + BUNDLE_KEPT <= self.clock():
+            raise FencepostError(ErrorCode.NOT_FOUND)
         return Export(record, self.blobs.link(scope, objects.export_bundle(job_id), LINK_SECONDS))
 
-    def _is_past(self, record: JobRecord) -> bool:
-        """Tell whether a bundle is gone: S3 may have removed it by now, and will have by tomorrow."""
-        return record.state is JobState.DONE and record.updated_at + BUNDLE_KEPT <= self.clock()
-
     def run(self, scope: Scope, job: Job) -> None:
-        """Make the bundle. A run that was cut short is done anew: the same content makes the same bundle.
+        """Make the bundle. An interrupted run is repeated: the same content makes the same bundle.
 
         Raises:
             FencepostError: `not_found`, `bundle_too_large`, or `conversations_unavailable`.
         """
         job_id = job.record or ""
         self.jobs.advance(scope, job_id, JobState.RUNNING, progress={})
-        exported = self._chosen(scope, job)
-        content = self._packed(scope, exported, with_facts=job.conversation is None)
+        if job.conversation is not None:
+            conversations = [self._found(scope, job.conversation)]
+        else:
+            conversations = sorted(self._all(scope, self.clock()), key=lambda one: one.id)
+        content = self._bundle(scope, conversations, with_facts=job.conversation is None)
         self.blobs.put(scope, objects.export_bundle(job_id), content, _ZIP)
-        self._publish(scope, job_id, exported, len(content))
+        self._publish(scope, job_id, conversations, len(content))
 
-    def _packed(self, scope: Scope, exported: Sequence[Conversation], *, with_facts: bool) -> bytes:
-        said: _Said = {}
+    def _bundle(self, scope: Scope, conversations: Sequence[Conversation], *, with_facts: bool) -> bytes:
+        roles: _Roles = {}
+        summaries = ((one.id, self.memory.summary(scope, one.id)) for one in conversations)
         with BundleWriter() as writer:
-            writer.write(CONVERSATIONS, (to_line(bundled(one)) for one in exported))
-            writer.write(MESSAGES, self._message_lines(scope, exported, said))
-            writer.write(SUMMARIES, self._summary_lines(scope, exported))
-            writer.write(FACTS, self._fact_lines(scope) if with_facts else ())
-            writer.write(CONTEXTS, self._context_lines(scope, said))
+            writer.write(CONVERSATIONS, (to_line(bundled(one)) for one in conversations))
+            writer.write(MESSAGES, self._message_lines(scope, conversations, roles))
+            writer.write(
+                SUMMARIES,
+                (
+                    to_line(BundledSummary(conversation=conversation_id, summary=summary))
+                    for conversation_id, summary in summaries
+                    if summary
+                ),
+            )
+            facts = self.memory.facts(scope, *FactState) if with_facts else ()
+            writer.write(FACTS, map(to_line, sorted(facts, key=lambda fact: fact.id)))
+            writer.write(CONTEXTS, self._context_lines(scope, roles))
             return writer.finish(scope.org, scope.owner, self.keys.derive(KEY_PURPOSE))
 
-    def _publish(self, scope: Scope, job_id: str, exported: Sequence[Conversation], size: int) -> None:
-        """Let the bundle be read, unless something in it was erased, or not kept, while it was made.
+    def _publish(self, scope: Scope, job_id: str, conversations: Sequence[Conversation], size: int) -> None:
+        """Mark the export as done, unless something in it was erased or has expired while the bundle was made.
 
-        An erasure removes the conversation, or the job's record, before it looks for bundles: it has seen this one, or
-        what it removed is seen here.
+        An erasure removes the conversation, or the job's record, before it looks for bundles. So either the erasure
+        finds this bundle, or this method finds that something was removed.
         """
-        counts = {"conversations": len(exported), "bytes": size}
-        stale = any(self._is_gone(scope, conversation) for conversation in exported)
+        counts = {"conversations": len(conversations), "bytes": size}
+        stale = any(self._is_gone(scope, conversation) for conversation in conversations)
         if stale or not self.jobs.advance(scope, job_id, JobState.DONE, progress=counts):
             self.blobs.delete(scope, objects.export_bundle(job_id))
             raise FencepostError(ErrorCode.CONVERSATIONS_UNAVAILABLE if stale else ErrorCode.NOT_FOUND)
@@ -149,13 +160,11 @@ class ExportService:
         held = (exported.incarnation, exported.kept_from)
         return stored is None or (stored.incarnation, stored.kept_from) != held
 
-    def _chosen(self, scope: Scope, job: Job) -> list[Conversation]:
-        if job.conversation is not None:
-            return [self._found(scope, job.conversation)]
-        return sorted(self._all(scope, self.clock()), key=lambda one: one.id)
-
     def _all(self, scope: Scope, began: datetime) -> Iterable[Conversation]:
-        """Return all conversations. One that changes meanwhile jumps to the front of the list: that is read again."""
+        """Return all conversations.
+
+        A conversation that changes while the list is read moves to its front, so the front is read a second time.
+        """
         found = {one.id: one for one in self._listed(scope)}
         for one in self._listed(scope):
             if one.updated_at < began:
@@ -167,26 +176,20 @@ class ExportService:
         for some in pages(lambda after: self.conversations.newest(scope, after=after, limit=_PAGE)):
             yield from some
 
-    def _message_lines(self, scope: Scope, exported: Iterable[Conversation], said: _Said) -> Iterator[bytes]:
-        for conversation in exported:
+    def _message_lines(self, scope: Scope, conversations: Iterable[Conversation], roles: _Roles) -> Iterator[bytes]:
+        """Yield the messages' lines, and add the messages' roles: conversations are neither read twice nor held."""
+        for conversation in conversations:
             messages = transcript(self.conversations, scope, conversation.id, at_once=_PAGE)
-            yield from message_lines(conversation.id, _noted(messages, said.setdefault(conversation.id, {})))
+            noted = _noting_roles(messages, roles.setdefault(conversation.id, {}))
+            yield from message_lines(conversation.id, noted)
 
-    def _summary_lines(self, scope: Scope, exported: Iterable[Conversation]) -> Iterator[bytes]:
-        for conversation in exported:
-            if summary := self.memory.summary(scope, conversation.id):
-                yield to_line(BundledSummary(conversation=conversation.id, summary=summary))
-
-    def _context_lines(self, scope: Scope, said: Mapping[str, Mapping[str, Role]]) -> Iterator[bytes]:
-        """Yield what went into the answers that are in the bundle; a newer one may be there by now."""
-        for conversation_id, messages in said.items():
+    def _context_lines(self, scope: Scope, roles: _Roles) -> Iterator[bytes]:
+        """Yield the contexts of the answers in the bundle. A question may have a newer answer by now."""
+        for conversation_id, messages in roles.items():
             questions = [message_id for message_id, role in messages.items() if role is Role.USER]
             for context in self.conversations.contexts(scope, questions):
                 if context.answer_id in messages:
                     yield to_line(BundledContext(conversation=conversation_id, context=context))
-
-    def _fact_lines(self, scope: Scope) -> Iterator[bytes]:
-        return map(to_line, sorted(self.memory.facts(scope, *FactState), key=lambda fact: fact.id))
 
     def _found(self, scope: Scope, conversation_id: str) -> Conversation:
         conversation = self.conversations.get(scope, conversation_id)
@@ -195,8 +198,7 @@ class ExportService:
         return conversation
 
 
-def _noted(messages: Iterable[Message], roles: dict[str, Role]) -> Iterator[Message]:
-    """Yield messages, and note their ids as they pass: a long conversation is not read twice, nor held."""
+def _noting_roles(messages: Iterable[Message], roles: dict[str, Role]) -> Iterator[Message]:
     for message in messages:
         roles[message.id] = message.role
         yield message

@@ -1,4 +1,4 @@
-"""Remove what a site does not keep any longer, oldest first."""
+"""Retention: remove messages that are older than their site keeps them, oldest first."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from fencepost.memory.service.message_entries import MessageEntries
 
 @dataclass(frozen=True, slots=True)
 class RetentionService:
-    """Applies a site's days to one conversation.
+    """Applies a site's retention to one conversation.
 
-    What is too old is hidden first, by a number in the conversation's row. Removing then goes by that number, so a run
-    that was cut short is finished by the next one. What the index holds of messages goes before they do.
+    Expired messages are hidden first, by the bound `kept_from` in the conversation's row, and then removed by that
+    bound. So the next run finishes an interrupted one. Index entries of messages are removed before the messages.
 
     Attributes:
-        entries: of messages in the index; None where there is none.
+        entries: index entries of messages; None without an index.
     """
 
     archive: ArchiveStore
@@ -34,27 +34,33 @@ class RetentionService:
     entries: MessageEntries | None = None
 
     def apply(self, scope: Scope, conversation: Conversation, retention: Retention, now: datetime) -> Conversation:
-        """Remove messages from before the site's days, and return the conversation as it then is.
+        """Remove expired messages, and return the conversation as it is afterwards.
 
-        The messages of a block go together, when the newest of them is too old; until then those that are are hidden.
+        A block is removed once its newest message has expired; until then its expired messages are hidden.
 
         Raises:
-            FencepostError: `conversations_unavailable` or `index_unavailable`; some is left for the next run.
+            FencepostError: `conversations_unavailable` or `index_unavailable`; the next run removes the rest.
         """
         oldest = cutoff(retention.days, now)
         if oldest is None:
             return conversation
-        rows = self._old_rows(scope, conversation, oldest)
+        rows = self._expired_rows(scope, conversation, oldest)
         kept = self._hide(scope, conversation, self._first_kept(scope, conversation, rows, oldest))
-        self._drop_summary(scope, kept)
+        summary = self.memory.summary(scope, kept.id)
+        # The next job makes a summary of the remaining messages. A carried summary is older than the conversation's
+        # first message, and is dropped as well.
+        if summary and summary.first_seq < kept.kept_from:
+            self.memory.drop_summary(scope, kept.id)
         if self.entries:
             self.entries.forget(scope, kept.id, kept.kept_from - 1)
-        self._drop_blocks(scope, kept)
+        for block in self.archive.blocks(scope, kept.id):
+            if block.last_seq < kept.kept_from:
+                self._drop_block(scope, kept.id, block)
         self._drop_rows(scope, kept)
         return kept
 
     def finish(self, scope: Scope, conversation: Conversation) -> None:
-        """Remove what the index still holds of a conversation of which nothing else is left.
+        """Remove the index entries of a conversation whose messages have all been removed.
 
         Raises:
             FencepostError: as `apply`.
@@ -62,34 +68,43 @@ class RetentionService:
         if self.entries:
             self.entries.forget_all(scope, conversation.id)
 
-    def _old_rows(self, scope: Scope, conversation: Conversation, oldest: datetime) -> tuple[Message, ...]:
-        """Return the last batch of rows that are too old, one after the other from the first row on."""
+    def _expired_rows(self, scope: Scope, conversation: Conversation, oldest: datetime) -> tuple[Message, ...]:
+        """Return the last batch of the expired rows that precede the first row to be kept."""
         last: tuple[Message, ...] = ()
         after = 0
         while rows := self.archive.rows(scope, conversation.id, after=after, limit=BLOCK_MESSAGES):
-            old = _leading(rows, oldest)
-            last = old or last
-            if len(old) < len(rows):
+            expired = _expired_run(rows, oldest)
+            last = expired or last
+            if len(expired) < len(rows):
                 break
             after = rows[-1].seq
         return last
 
     def _first_kept(self, scope: Scope, conversation: Conversation, rows: tuple[Message, ...], oldest: datetime) -> int:
+        """Return the number of the first message to be kept.
+
+        Args:
+            scope: the owner's.
+            conversation: the conversation.
+            rows: the last of its expired rows.
+            oldest: messages from before this time have expired.
+        """
         if rows:
             return rows[-1].seq + 1
         blocks = self.archive.blocks(scope, conversation.id)
-        first = max(conversation.kept_from, blocks[0].first_seq if blocks else self._first_row(scope, conversation))
+        if blocks:
+            first_stored = blocks[0].first_seq
+        else:
+            # The table's TTL may have removed rows before this job.
+            left = self.archive.rows(scope, conversation.id, after=0, limit=1)
+            first_stored = left[0].seq if left else conversation.next_seq
+        first = max(conversation.kept_from, first_stored)
         for block in blocks:
             if block.last_at >= oldest:
-                old = _leading(self.archive.read(scope, block), oldest) if block.first_at < oldest else ()
-                return old[-1].seq + 1 if old else first
+                expired = _expired_run(self.archive.read(scope, block), oldest) if block.first_at < oldest else ()
+                return expired[-1].seq + 1 if expired else first
             first = block.last_seq + 1
         return first
-
-    def _first_row(self, scope: Scope, conversation: Conversation) -> int:
-        """Return the number of the first row that is left: the table's TTL may have been faster than this job."""
-        rows = self.archive.rows(scope, conversation.id, after=0, limit=1)
-        return rows[0].seq if rows else conversation.next_seq
 
     def _hide(self, scope: Scope, conversation: Conversation, first: int) -> Conversation:
         if first <= conversation.kept_from:
@@ -99,22 +114,8 @@ class RetentionService:
         archived = max(conversation.archived_through, first - 1)
         return replace(conversation, kept_from=first, archived_through=archived, summarised_through=0)
 
-    def _drop_summary(self, scope: Scope, conversation: Conversation) -> None:
-        """Drop a summary that tells of what is hidden: the next job makes one of what is left.
-
-        What was carried over is older than the conversation's first message, and goes too.
-        """
-        summary = self.memory.summary(scope, conversation.id)
-        if summary and summary.first_seq < conversation.kept_from:
-            self.memory.drop_summary(scope, conversation.id)
-
-    def _drop_blocks(self, scope: Scope, conversation: Conversation) -> None:
-        for block in self.archive.blocks(scope, conversation.id):
-            if block.last_seq < conversation.kept_from:
-                self._drop_block(scope, conversation.id, block)
-
     def _drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
-        """Remove what points into a block, then its object, then its row: that tells the next run what to finish."""
+        """Remove pointers into a block, then its object, then its row, by which the next run finds unfinished work."""
         if block.object in self.blobs.names(scope, block.object):
             self.archive.drop_rows(scope, conversation_id, self.archive.read(scope, block))
         self.blobs.delete(scope, objects.blocks(conversation_id, block.first_seq))
@@ -131,6 +132,6 @@ class RetentionService:
                 return
 
 
-def _leading(rows: tuple[Message, ...], oldest: datetime) -> tuple[Message, ...]:
-    """Return the run of old rows, questions that still wait for an answer included."""
-    return tuple(takewhile(lambda message: message.created_at < oldest, rows))
+def _expired_run(messages: tuple[Message, ...], oldest: datetime) -> tuple[Message, ...]:
+    """Return the expired messages at the beginning, including questions that still wait for an answer."""
+    return tuple(takewhile(lambda message: message.created_at < oldest, messages))

@@ -1,4 +1,4 @@
-"""Erasures, where messages are in an index as well: their entries go before all else that is left of them."""
+"""Erasure of messages that are in a vector index: index entries are removed before all other leftovers."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
 from fencepost.lifecycle.domain.erasures import ErasedKind
 from fencepost.lifecycle.ports import Eraser
-from fencepost.retrieval.ports import Stored, VectorIndex
+from fencepost.retrieval.ports import VectorIndex
 from fencepost.retrieval.service.index_errors import index_errors
 
 _PAGE: Final = 500
-"""Entries that are listed, or removed, together."""
-_TOGETHER: Final = 4 * _PAGE
-"""Entries whose conversations are looked for together, each once."""
+"""Entries in one page of a list, or in one deletion."""
+_CHECKED_TOGETHER: Final = 4 * _PAGE
+"""Entries whose conversations are looked up together, each once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorEraser(Eraser):
-    """Implements `fencepost.lifecycle.ports.Eraser`: what another removes, and the entries of the same messages as
-    `vectors`.
+    """Removes the index entries of erased messages, counted as `vectors`, and lets another eraser do the rest.
 
-    While there are entries, or the index does not answer, nothing else is swept. Nobody can read any of it: a hit
-    without its message is dropped. But the tombstone goes on to say `sweeping`. Were that over, an import could bring
-    the conversation back, and what was erased would lie in the index under one that is there, where no verifier looks.
-    Entries are told by owner and conversation alone; no row is needed to find them.
+    Nothing else is swept while entries are left or the index does not answer. Until then the conversation's tombstone
+    is `sweeping`, so no import can make the conversation again. Otherwise erased entries would belong to an existing
+    conversation, where no verifier looks for them. The entries are unreadable meanwhile: a hit without its message is
+    dropped. Entries are found by owner and conversation; no row is needed.
 
-    An entry that the index does not list yet, or that a job writes which still runs, is found by the next look. One
-    that it lists for a while after it was removed is a leftover until then, and is counted once: as it was removed.
+    An entry that the index does not list yet, or that a running job still writes, is found by the next scan. An entry
+    that the index still lists after its removal is a leftover until it disappears, and is counted as removed once.
 
-    All methods raise `FencepostError`: also `index_unavailable`, where the index does not answer.
+    All methods also raise `FencepostError` with `index_unavailable` when the index does not answer.
 
     Attributes:
-        rest: removes everything else.
-        conversations: tells which are there. Entries of those are nobody's to remove: a conversation may have come
-            back by an import, or have begun after everything of its owner was erased.
+        rest: removes rows and objects.
+        index: the vector index.
+        conversations: tells which conversations exist. Their entries are kept: a conversation may have been imported
+            again, or begun after its owner was erased.
     """
 
     rest: Eraser
@@ -57,7 +57,7 @@ class VectorEraser(Eraser):
 
     @override
     def sweep(self, scope: Scope, conversation_id: str | None, budget: int) -> dict[str, int]:
-        """Entries are part of the budget."""
+        """Remove entries first, as part of the budget."""
         with index_errors():
             removed = self._remove(scope, conversation_id, budget)
         entries: dict[str, int] = {ErasedKind.VECTORS: removed} if removed else {}
@@ -79,16 +79,15 @@ class VectorEraser(Eraser):
         return removed
 
     def _orphans(self, scope: Scope, conversation_id: str | None) -> Iterator[list[str]]:
-        """Yield the stored ids of entries whose conversation is gone, some at a time.
+        """Yield the index's ids of entries whose conversation does not exist, in batches.
 
-        They are listed before it is looked for: none of them is of a conversation that comes back meanwhile.
+        Entries are listed before conversations are looked up, so no entry is removed of a conversation that an import
+        makes again in the meantime.
         """
-        for some in batched(self._listed(scope, conversation_id or ""), _TOGETHER, strict=False):
+        parent = conversation_id or ""
+        # By owner as well: another owner's conversation may have the same id, and documents have no owner.
+        listed = pages(lambda at: self.index.listed(scope, at, _PAGE, parent=parent, owner=scope.owner))
+        for some in batched(chain.from_iterable(listed), _CHECKED_TOGETHER, strict=False):
             parents = {entry.parent for entry in some}
-            gone = {parent for parent in parents if self.conversations.get(scope, parent) is None}
-            yield [entry.stored_id for entry in some if entry.parent in gone]
-
-    def _listed(self, scope: Scope, conversation_id: str) -> Iterator[Stored]:
-        """Return the owner's entries, never a document's: it has no owner. Others may have conversations of this id."""
-        listed = pages(lambda at: self.index.listed(scope, at, _PAGE, parent=conversation_id, owner=scope.owner))
-        return chain.from_iterable(listed)
+            erased = {one for one in parents if self.conversations.get(scope, one) is None}
+            yield [entry.stored_id for entry in some if entry.parent in erased]

@@ -1,4 +1,4 @@
-"""Facts and summaries as fenced excerpts."""
+"""Excerpts of a prompt: pinned facts and the rolling summary, each in fences."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PLACEHOLDER = "0" * NONCE_CHARACTERS
 _LONGEST_ID = 64
 _VOUCHED_BY = {"owner": "pinned by the visitor", "site": "pinned by the site", "job": "drawn from earlier messages"}
 FACT_FENCE_TOKENS = block_tokens(
-    # Of other characters than the nonce, which would be taken out of it.
+    # The id consists of other characters than the nonce: text equal to the nonce is removed from a fence.
     fence(f"fact:{'f' * _LONGEST_ID}", max(_VOUCHED_BY.values(), key=len), "", _PLACEHOLDER)
 )
-"""An upper bound on what a pinned fact takes of a prompt besides its text."""
+"""Upper bound on the tokens that a pinned fact adds to a prompt besides its text."""
 
 
 def pinned_facts(facts: Sequence[Fact], nonce: str) -> Excerpt:
-    """Return all facts that are pinned. They have no budget here: they are refused where they are written."""
+    """Return all pinned facts, in one fence each. Their budget is enforced when they are written."""
     pinned = [fact for fact in facts if fact.state is FactState.PINNED]
     if not pinned:
         return NOTHING
@@ -30,7 +30,7 @@ def pinned_facts(facts: Sequence[Fact], nonce: str) -> Excerpt:
 
 
 def summary_lines(summary: Summary | None, budget: int, nonce: str) -> Excerpt:
-    """Return the newest lines that fit, each with the ids of the messages that it rests on, in one fence."""
+    """Return the newest lines that fit the budget, each with the ids of its sources, in one fence."""
     if summary is None:
         return NOTHING
     excerpts = (_summarised(summary, start, nonce) for start in range(len(summary.lines)))
@@ -38,12 +38,12 @@ def summary_lines(summary: Summary | None, budget: int, nonce: str) -> Excerpt:
 
 
 def facts_hash(facts: Sequence[Fact]) -> str:
-    """Return what the nonce of these facts is derived from: it changes with whatever a prompt shows of them."""
+    """Return the hash that the nonce of these facts is derived from. It covers everything a prompt shows of them."""
     return content_hash(pinned_facts(facts, _PLACEHOLDER).text)
 
 
 def summary_hash(summary: Summary | None) -> str:
-    """Return what the nonce of the summary is derived from."""
+    """Return the hash that the nonce of the summary is derived from."""
     return content_hash(_summarised(summary, 0, _PLACEHOLDER).text if summary and summary.lines else "")
 
 
@@ -56,6 +56,6 @@ def _summarised(summary: Summary, start: int, nonce: str) -> Excerpt:
 
 
 def _line(line: SummaryLine) -> str:
-    # Its markers are ours alone: none may come from the text.
+    # Only the markers added here may remain, none from the text.
     text = " ".join(without_markers(line.text).split())
     return f"- {text} {''.join(f'[msg:{message}]' for message in line.sources)}\n"

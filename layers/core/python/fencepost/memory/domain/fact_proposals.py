@@ -1,6 +1,7 @@
-"""Facts that a job may propose: drawn from what the visitor wrote, and from nothing that anybody else wrote.
+"""Fact proposals: the prompt and the parsing of its answer.
 
-An answer quotes documents, and a document may have been written to be remembered. So answers are not even shown.
+Facts are drawn only from the visitor's own messages. Answers are not part of the prompt: they quote documents, and a
+document may have been written in order to be remembered.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fencepost.prompting.domain.fence import TAG, fence
 PROMPT_VERSION = "facts-1"
 OUTPUT_TOKENS = 512
 MAX_DRAFTS = 5
-"""Facts that one call may propose."""
+"""Most facts that one call may propose."""
 
 RULES = f"""\
 You read what a visitor of a website wrote to its assistant, and note what is worth remembering about them. The \
@@ -43,21 +44,21 @@ _REQUEST = "Write the facts."
 
 
 def questions(messages: Sequence[Message]) -> list[Message]:
-    """Return what the visitor wrote and was answered."""
+    """Return the visitor's messages that were answered."""
     return [message for message in messages if message.role is Role.USER and message.status is MessageStatus.ANSWERED]
 
 
 def proposal_prompt(asked: Sequence[Message], known: Sequence[Fact], nonce: str) -> Prompt:
-    """Return what the model is asked."""
+    """Return the prompt that asks for new facts."""
     facts = [fence(f"fact:{number}", "remembered", fact.text, nonce) for number, fact in enumerate(known, 1)]
     messages = [fence(f"msg:{message.seq}", "visitor", message.content, nonce) for message in asked]
     return background_prompt(RULES, (*facts, *messages, _REQUEST), OUTPUT_TOKENS)
 
 
 def drafts(text: str, asked: Sequence[Message], known: Sequence[Fact], incarnation: str) -> list[ProposedFact]:
-    """Return the facts of the model's text that rest on messages which it was shown.
+    """Return the facts in the model's text that cite messages of the prompt.
 
-    A fact's id follows from what it says and where it was said: the same work, done twice, proposes it once.
+    A fact's id is a hash of its text and its sources, so a repeated job proposes the same fact only once.
     """
     messages = {message.seq: message.id for message in asked}
     facts = {number: fact.id for number, fact in enumerate(known, 1)}

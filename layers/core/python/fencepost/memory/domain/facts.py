@@ -1,7 +1,7 @@
-"""What may become of facts: written by people, proposed by jobs, and kept when something else takes their place.
+"""Changes of facts: pinned by owners and sites, proposed by jobs, superseded by newer ones.
 
-Every change is worked out from the facts as they are, and stored all or none. Whoever pins a fact vouches for it, so a
-job never takes the place of what a person pinned.
+Each function computes a change from the current facts; the store writes it all or not at all. A person who pins a fact
+vouches for it, so a job never replaces a fact that a person has pinned.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from fencepost.memory.domain.excerpts import FACT_FENCE_TOKENS
 from fencepost.model.domain import count_tokens
 
 MAX_PINNED = 32
-"""Pinned facts of one owner, or of one site. Changing each of an owner's is 96 writes: DynamoDB takes 100 in a
+"""Most pinned facts of one owner, or of one site. Changing all of an owner's takes 96 writes; DynamoDB takes 100 in a
 transaction.
 """
 MAX_SITE_SUPERSEDED = 32
-"""Superseded facts that a site keeps: they stand in its own row, which is read for every turn."""
+"""Most superseded facts that a site keeps. They are stored in the site's row, which every turn reads."""
 MAX_PROPOSED = 32
 MAX_CHARACTERS = 500
 """Unicode code points of one fact, counted after trimming."""
 MAX_WRITTEN = 96
-"""Writes of one change: one for each fact, and another for each that changes its state."""
+"""Most writes of one change: one for each fact, and another for each fact whose state changes."""
 
 _ID_CHARACTERS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class WantedFact:
-    """A fact as its owner writes it, normalised and trimmed. `id` names the fact whose place it takes or keeps."""
+    """A fact written by its owner, normalised and trimmed. `id` names the fact that it keeps or replaces."""
 
     text: str
     id: str | None = None
@@ -43,7 +43,7 @@ class WantedFact:
 
 @dataclass(frozen=True, slots=True)
 class ProposedFact:
-    """A fact as a job drew it from messages; `replaces` is the id of one that it contradicts, if it does."""
+    """A fact that a job drew from messages. `replaces` is the id of a fact that it contradicts."""
 
     id: str
     text: str
@@ -52,57 +52,57 @@ class ProposedFact:
 
 
 def fact_tokens(text: str) -> int:
-    """Return an upper bound on what a fact adds to a prompt, its fence included."""
+    """Return an upper bound on the tokens that a fact adds to a prompt, including its fence."""
     return count_tokens(text) + FACT_FENCE_TOKENS
 
 
 def owners_room(site: Site) -> int:
-    """Return the counted tokens that an owner's pinned facts may take beside those of the site."""
+    """Return the counted tokens left for an owner's pinned facts beside those of the site."""
     return max(0, site.budgets.facts_tokens - _total(site.pinned_facts))
 
 
 def pinned_by_site(site: Site, texts: Sequence[str], now: datetime, budget: int) -> tuple[Fact, ...]:
-    """Return all facts of a site, superseded ones first, once it pins exactly these texts.
+    """Return all facts of a site, superseded ones first, after exactly these texts are pinned.
 
-    An id follows from the site and the text: what is pinned again, or by two admins at once, is the same fact.
+    An id is a hash of site and text: a text that is pinned again, or by two admins at once, is the same fact.
 
     Args:
-        site: with the facts that it has.
+        site: the site with its current facts.
         texts: normalised and trimmed.
-        now: when they are pinned.
-        budget: counted tokens that the site's pinned facts may take.
+        now: time of the change.
+        budget: counted tokens for the site's pinned facts.
 
     Raises:
         FencepostError: `facts_too_large`; more than `MAX_PINNED` or more than `budget` counted tokens.
     """
     known = {fact.id: fact for fact in site.own_facts}
-    pinned = {fact.id: fact for fact in (_of_site(site, text, now) for text in texts)}
+    pinned = dict[str, Fact]()
+    for text in texts:
+        name = hashlib.sha256("\0".join((site.org, site.id, text)).encode()).hexdigest()[:_ID_CHARACTERS]
+        pinned[name] = Fact(id=name, text=text, state=FactState.PINNED, pinned_by="site", created_at=now)
     _require_room(list(pinned.values()), budget)
     kept = [replace(known.get(fact.id, fact), state=FactState.PINNED) for fact in pinned.values()]
     old = [replace(fact, state=FactState.SUPERSEDED) for fact in site.own_facts if fact.id not in pinned]
     return (*old[-MAX_SITE_SUPERSEDED:], *kept)
 
 
-def _of_site(site: Site, text: str, now: datetime) -> Fact:
-    name = hashlib.sha256("\0".join((site.org, site.id, text)).encode()).hexdigest()[:_ID_CHARACTERS]
-    return Fact(id=name, text=text, state=FactState.PINNED, pinned_by="site", created_at=now)
-
-
 def rewritten(
     current: Sequence[Fact], wanted: Sequence[WantedFact], new_ids: Iterator[str], now: datetime, budget: int
 ) -> list[Fact]:
-    """Return what changes so that exactly the wanted facts are pinned.
+    """Return the facts to write so that exactly the wanted facts are pinned.
 
-    A pinned fact that is not wanted any more is superseded. Any fact whose id comes with another text is superseded by
-    the new one. A proposal with a wanted text is approved, and keeps its provenance.
+    Pinned facts that are not wanted are superseded. A fact whose id is given with another text is superseded by the new
+    fact. A proposal with a wanted text is approved and keeps its provenance.
 
     Raises:
         FencepostError: `facts_too_large`; more than `MAX_PINNED` or more than `budget` counted tokens.
     """
     book = _Book(current)
-    # A microsecond apart, so that they are listed in the order in which they were written.
+    # Of several wanted facts with the same text, the first counts, in the place of the last.
+    distinct = list({one.text: one for one in reversed(wanted)}.values())[::-1]
+    # One microsecond apart, so that facts are listed in the order in which they were written.
     moments = (now + timedelta(microseconds=place) for place in count())
-    kept = [book.place(fact, new_ids, moment) for fact, moment in zip(_distinct(wanted), moments, strict=False)]
+    kept = [book.place(fact, new_ids, moment) for fact, moment in zip(distinct, moments, strict=False)]
     _require_room(kept, budget)
     kept_ids = {fact.id for fact in kept}
     dropped = [
@@ -114,16 +114,16 @@ def rewritten(
 
 
 def approved(current: Sequence[Fact], fact_id: str, budget: int, replaces: str | None = None) -> list[Fact]:
-    """Return what changes so that the owner vouches for a proposal, or for what a job pinned by itself.
+    """Return the facts to write so that a fact proposed or pinned by a job is pinned by the owner.
 
     Args:
         current: pinned and proposed facts.
-        fact_id: the one to approve.
-        budget: counted tokens that all pinned facts may take.
-        replaces: id of a pinned fact whose place it takes.
+        fact_id: id of the fact to approve.
+        budget: counted tokens for all pinned facts.
+        replaces: id of a pinned fact that it supersedes.
 
     Raises:
-        FencepostError: `not_found` where one of the two is not there; `facts_too_large` where it does not fit.
+        FencepostError: `not_found` if one of the two does not exist; `facts_too_large` if it does not fit.
     """
     chosen = replace(_named(current, fact_id), state=FactState.PINNED, pinned_by="owner")
     old = [superseded(_pinned(current, replaces), chosen)] if replaces and replaces != fact_id else []
@@ -135,9 +135,9 @@ def approved(current: Sequence[Fact], fact_id: str, budget: int, replaces: str |
 def proposed(
     current: Sequence[Fact], drafts: Sequence[ProposedFact], now: datetime, budget: int, *, trusted: bool
 ) -> list[Fact]:
-    """Return what changes by a job's proposals: as proposals, or pinned at once where a setting trusts them.
+    """Return the facts to write for a job's drafts: as proposals, or pinned at once if the site trusts them.
 
-    What says the same as a fact that is there is left out, and so is what does not fit any more.
+    Drafts that repeat a current fact, or do not fit any more, are left out.
     """
     facts = {fact.id: fact for fact in current}
     for draft in drafts:
@@ -148,12 +148,12 @@ def proposed(
 
 
 def superseded(fact: Fact, by: Fact) -> Fact:
-    """Return the fact as it is kept once another one has taken its place."""
+    """Return the fact as superseded by another one."""
     return replace(fact, state=FactState.SUPERSEDED, superseded_by=by.id)
 
 
 class _Book:
-    """The facts that are there, of which each is given to one wanted fact at most."""
+    """Matches wanted facts with current ones."""
 
     def __init__(self, current: Sequence[Fact]) -> None:
         self._by_id = {fact.id: fact for fact in current}
@@ -173,14 +173,13 @@ class _Book:
 def _adopted(current: list[Fact], draft: ProposedFact, now: datetime, budget: int, *, trusted: bool) -> list[Fact]:
     state = FactState.PINNED if trusted else FactState.PROPOSED
     fact = Fact(id=draft.id, text=draft.text, state=state, pinned_by="job", created_at=now, provenance=draft.provenance)
-    old = next((known for known in current if known.id == draft.replaces and _is_replaceable(known)), None)
+    old = next(
+        (known for known in current if known.id == draft.replaces and known.pinned_by == "job" and _is_pinned(known)),
+        None,
+    )
     changes = [fact, superseded(old, fact)] if trusted and old else [fact]
     after = list({known.id: known for known in (*current, *changes)}.values())
     return changes if _fits(after, budget) else []
-
-
-def _is_replaceable(fact: Fact) -> bool:
-    return fact.pinned_by == "job" and _is_pinned(fact)
 
 
 def _fits(facts: Sequence[Fact], budget: int) -> bool:
@@ -196,10 +195,6 @@ def _require_room(pinned: Sequence[Fact], budget: int) -> None:
 
 def _total(pinned: Sequence[Fact]) -> int:
     return sum(fact_tokens(fact.text) for fact in pinned)
-
-
-def _distinct(wanted: Sequence[WantedFact]) -> list[WantedFact]:
-    return list({fact.text: fact for fact in reversed(wanted)}.values())[::-1]
 
 
 def _gist(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The rolling summary: how far it should reach, what the model is asked, and what of its answer is kept.
+"""Rolling summaries: their range, the prompt that extends them, and the parsing of its answer.
 
-A summary stands for the messages that a prompt's window has left behind. It is made of lines that each rest on messages
-of its range, and of nothing else; it is never the only copy of anything, so it can always be made anew.
+A summary covers the messages that no longer fit into a prompt's history. Each of its lines cites messages of its range.
+It is never the only copy of anything, so it can always be made again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from fencepost.prompting.domain.history import stored_exchanges, window
 
 PROMPT_VERSION = "summary-1"
 INPUT_TOKENS = 24_000
-"""Counted tokens of messages in one call. More are summarised in several steps."""
+"""Counted tokens of messages in one call. Longer ranges are summarised in several steps."""
 OUTPUT_TOKENS = 2_048
 
 _LINE_TOKENS = 48
-"""What an id and its marker add to a line, at most, where a summary stands in a prompt."""
+"""Upper bound on the tokens that a source's id and marker add to a line in a prompt."""
 _CARRIED_NUMBER = 0
-"""What a line that was carried over rests on, as the model is shown it: messages are numbered from 1."""
+"""Number under which the model is shown a carried summary as a source. Messages are numbered from 1."""
 _CUT = "\n[…]"
 
 RULES = f"""\
@@ -53,12 +53,12 @@ _REQUEST = "Write the notes."
 
 @dataclass(frozen=True, slots=True)
 class SummaryStep:
-    """What one call of the model turns into a summary.
+    """Input of one call that makes or extends a summary.
 
     Attributes:
-        before: the summary so far; None at the beginning.
-        covered: the messages of its range, by which its lines are numbered.
-        added: the messages that follow, as many as one call takes.
+        before: the existing summary; None for the first one.
+        covered: the messages of its range.
+        added: the messages that follow, as many as fit into one call.
     """
 
     before: Summary | None
@@ -67,7 +67,7 @@ class SummaryStep:
 
     @property
     def numbers(self) -> Mapping[int, str]:
-        """By the numbers that the model is shown, the ids of all messages that a line may rest on."""
+        """Return the ids of all sources that a line may cite, by the numbers that the model is shown."""
         cited = {source for line in self.before.lines for source in line.sources} if self.before else set()
         kept = {message.seq: message.id for message in self.covered if message.id in cited}
         carried = next(filter(is_carried, cited), None)
@@ -76,12 +76,12 @@ class SummaryStep:
 
 
 def is_carried(source: str) -> bool:
-    """Tell whether a line's source is the summary that it was carried over in, and no message."""
+    """Tell whether a source is a carried summary rather than a message."""
     return source.startswith("summary:")
 
 
 def carried_part(summary: Summary) -> Summary | None:
-    """Return the lines that rest on nothing but what was carried over, for they change with no message."""
+    """Return a summary of the lines whose sources are all carried summaries: they depend on no message."""
     lines = tuple(line for line in summary.lines if all(map(is_carried, line.sources)))
     if not lines:
         return None
@@ -89,17 +89,17 @@ def carried_part(summary: Summary) -> Summary | None:
 
 
 def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages that a summary may rest on: answered questions, and their newest answers."""
+    """Return the messages that a summary may cite: answered questions, and their newest answers."""
     return tuple(message for message in messages if message.is_settled)
 
 
 def wanted_through(recent: Sequence[Message], next_seq: int, budgets: LayerBudgets) -> int:
-    """Return the last number that the next prompt's window leaves behind: so far should a summary reach.
+    """Return the number of the last message that will not fit into the next prompt's history.
 
     Args:
         recent: the newest messages, oldest first, as many as a turn loads.
-        next_seq: the number that the next message gets.
-        budgets: of the conversation's site.
+        next_seq: number of the next message.
+        budgets: token budgets of the conversation's site.
     """
     if not budgets.summary_tokens:
         return 0
@@ -109,7 +109,7 @@ def wanted_through(recent: Sequence[Message], next_seq: int, budgets: LayerBudge
 
 
 def content_hash(messages: Sequence[Message]) -> str:
-    """Return the SHA-256 over ids and texts, in order. Lengths go in front, so that no other messages have the same."""
+    """Return the SHA-256 over ids and texts, in order. Each is preceded by its length, so the input is unambiguous."""
     digest = hashlib.sha256()
     for message in messages:
         for part in (message.id.encode(), message.content.encode()):
@@ -118,21 +118,21 @@ def content_hash(messages: Sequence[Message]) -> str:
 
 
 def still_holds(summary: Summary, messages: Sequence[Message]) -> bool:
-    """Tell whether a summary's range is what it was when the summary was made."""
+    """Tell whether the messages of a summary's range are unchanged since the summary was made."""
     return content_hash(_between(messages, summary.first_seq, summary.last_seq)) == summary.content_hash
 
 
 def next_step(summary: Summary | None, messages: Sequence[Message], through: int) -> SummaryStep | None:
-    """Return what the next call should add; None where nothing is left.
+    """Return the input of the next call; None if the summary already covers everything.
 
     Args:
-        summary: so far, still holding.
-        messages: settled ones from the conversation's first, oldest first.
-        through: the last number to cover.
+        summary: the existing summary, which still holds.
+        messages: all settled messages of the conversation, oldest first.
+        through: number of the last message to cover.
     """
     reached = summary.last_seq if summary else 0
     waiting = [message for message in messages if reached < message.seq <= through]
-    totals = accumulate(min(_tokens(message), INPUT_TOKENS) for message in waiting)
+    totals = accumulate(min(count_tokens(message.content) + BLOCK_TOKENS, INPUT_TOKENS) for message in waiting)
     count = sum(total <= INPUT_TOKENS for total in totals)
     added = tuple(waiting[: max(count, 1)])
     covered = tuple(_between(messages, summary.first_seq, reached)) if summary else ()
@@ -140,13 +140,17 @@ def next_step(summary: Summary | None, messages: Sequence[Message], through: int
 
 
 def summary_prompt(step: SummaryStep, nonce: str) -> Prompt:
-    """Return what the model is asked. Messages that are too long for one call are cut."""
-    fences = [*_earlier(step, nonce), *(_fenced(message, nonce) for message in step.added)]
-    return background_prompt(RULES, (*fences, _REQUEST), OUTPUT_TOKENS)
+    """Return the prompt that makes or extends a summary. Messages too long for one call are truncated."""
+    speakers = {Role.USER: "visitor", Role.ASSISTANT: "assistant"}
+    messages = [
+        fence(f"msg:{message.seq}", speakers[message.role], _truncated(message.content), nonce)
+        for message in step.added
+    ]
+    return background_prompt(RULES, (*_earlier(step, nonce), *messages, _REQUEST), OUTPUT_TOKENS)
 
 
 def kept_lines(text: str, step: SummaryStep, budget: int) -> tuple[SummaryLine, ...]:
-    """Return the lines of the model's text that rest on messages of the range, the last ones that fit the budget."""
+    """Return the last lines of the model's text that fit the budget, without lines that cite no source of the step."""
     lines = [SummaryLine(line.text, line.messages) for line in sourced_lines(text, step.numbers)]
     totals = accumulate(count_tokens(line.text) + _LINE_TOKENS * len(line.sources) for line in reversed(lines))
     fitting = sum(total <= budget for total in totals)
@@ -157,28 +161,18 @@ def _earlier(step: SummaryStep, nonce: str) -> list[str]:
     if step.before is None or not step.before.lines:
         return []
     numbers = {source: number for number, source in step.numbers.items()}
-    lines = "\n".join(f"- {line.text} {_markers(line, numbers)}" for line in step.before.lines)
-    return [fence(f"summary:{step.before.id}", "earlier notes", lines, nonce)]
+    lines = []
+    for line in step.before.lines:
+        markers = "".join(f"[msg:{numbers[source]}]" for source in line.sources if source in numbers)
+        lines.append(f"- {line.text} {markers}")
+    return [fence(f"summary:{step.before.id}", "earlier notes", "\n".join(lines), nonce)]
 
 
-def _markers(line: SummaryLine, numbers: Mapping[str, int]) -> str:
-    return "".join(f"[msg:{numbers[source]}]" for source in line.sources if source in numbers)
-
-
-def _fenced(message: Message, nonce: str) -> str:
-    speaker = "visitor" if message.role is Role.USER else "assistant"
-    return fence(f"msg:{message.seq}", speaker, _cut(message.content), nonce)
-
-
-def _cut(content: str) -> str:
+def _truncated(content: str) -> str:
     if count_tokens(content) <= INPUT_TOKENS:
         return content
     # A code point of any script has four bytes at most.
     return content[: INPUT_TOKENS // 4] + _CUT
-
-
-def _tokens(message: Message) -> int:
-    return count_tokens(message.content) + BLOCK_TOKENS
 
 
 def _between(messages: Sequence[Message], first: int, last: int) -> list[Message]:
@@ -187,7 +181,7 @@ def _between(messages: Sequence[Message], first: int, last: int) -> list[Message
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """One statement, and the ids of the messages that it rests on: at least one."""
+    """A statement and the ids of its sources, at least one."""
 
     text: str
     sources: tuple[str, ...]
@@ -195,11 +189,12 @@ class SummaryLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The rolling summary of a conversation's messages from `first_seq` to `last_seq`; never their only copy.
+    """Rolling summary of a conversation's messages from `first_seq` to `last_seq`.
 
     Attributes:
-        content_hash: SHA-256 over ids and texts of the range, in order: another hash says that it must be remade.
-        approved: the owner has read it and allows it to be carried into another conversation.
+        content_hash: SHA-256 over ids and texts of the range, see `content_hash`. If it differs from the stored
+            messages' hash, the summary must be made again.
+        approved: the owner has read the summary and allows it to be carried into another conversation.
     """
 
     id: str

@@ -15,7 +15,7 @@ from fencepost.kernel.aws.table import Table
 from fencepost.kernel.paging import Page
 from fencepost.memory.domain.chunk_rows import MessageChunkRow
 from fencepost.memory.ports import MessageChunkStore, RememberedConversations
-from fencepost.memory.rows import MessageChunkItem, RememberedRow, chunk_item, chunk_range, part_row, read_chunk
+from fencepost.memory.rows import MessageChunkItem, RememberedRow, chunk_item, chunk_range, chunk_row, read_chunk
 from fencepost.queue.domain import Purpose
 
 ROWS_AT_ONCE: Final = 99
@@ -50,7 +50,7 @@ class DynamoDbMessageChunks(MessageChunkStore):
 
     @override
     def drop_chunks(self, scope: Scope, conversation_id: str, rows: Sequence[MessageChunkRow]) -> None:
-        self._table.batch_write(deletes=(part_row(scope, conversation_id, row.seq, row.number) for row in rows))
+        self._table.batch_write(deletes=(chunk_row(scope, conversation_id, row.seq, row.number) for row in rows))
 
     def _put(self, scope: Scope, conversation: Conversation, rows: Sequence[MessageChunkRow]) -> bool:
         """Write rows if the conversation is the same one and retention has reached none of their messages."""

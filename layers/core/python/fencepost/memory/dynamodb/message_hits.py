@@ -33,7 +33,7 @@ class DynamoDbMessageHits(MessageHits):
         """Return the rows. Contents in S3 are not read: one batch of rows is one store operation."""
         conversations = {one: keys.conversation_row(scope, one) for one, _, _ in wanted}
         messages = {(one, seq): conversations_keys.message_row(scope, one, seq) for one, seq, _ in wanted}
-        chunks = {place: memory_keys.part_row(scope, *place) for place in wanted}
+        chunks = {place: memory_keys.chunk_row(scope, *place) for place in wanted}
         rows = [*conversations.values(), *messages.values(), *chunks.values()]
         found = {_identity(item): item for item in self._table.batch_get(rows)}
         stored = _found(messages, found)

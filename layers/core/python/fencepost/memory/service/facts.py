@@ -1,4 +1,4 @@
-"""Facts: what an owner writes, and what a job proposes, beside what the site pins."""
+"""Use cases of facts: an owner's changes, and the job that proposes facts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fencepost.queue.ports import JobStore
 from fencepost.queue.service import WorkProgress, working
 
 MAX_LISTED = 500
-"""An owner's facts in one answer: all that are current, and the newest of the superseded ones."""
+"""Most of an owner's facts in one answer: all current ones, and the newest superseded ones."""
 
 _MESSAGES_AT_ONCE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class FactService:
-    """What an owner does with facts."""
+    """Lists, pins, approves and deletes an owner's facts."""
 
     memory: MemoryStore
     sites: SiteService
@@ -44,21 +44,21 @@ class FactService:
     def listed(
         self, scope: Scope, caller: Caller, site_key: str | None = None, *, superseded: bool = False
     ) -> tuple[Fact, ...]:
-        """Return the site's facts, then the owner's pinned and proposed ones, each oldest first.
+        """Return the site's facts, then the owner's pinned and proposed facts, each oldest first.
 
-        On demand superseded ones stand before the others, the site's among the site's.
+        With `superseded`, superseded facts precede the current ones, in both groups.
 
         Raises:
             FencepostError: `site_unknown`; `conversations_unavailable`.
         """
-        # What is kept of somebody can be seen and removed though their site is closed.
+        # Stored facts can be listed and removed even if the site is closed.
         site = self.sites.site_for(caller, site_key) if site_key else self.sites.usual(caller)
         current = self.memory.facts(scope, FactState.PINNED, FactState.PROPOSED)
         old = self.memory.facts(scope, FactState.SUPERSEDED) if superseded else ()
         return (*(site.own_facts if superseded else site.pinned_facts), *(*old, *current)[-MAX_LISTED:])
 
     def rewrite(self, scope: Scope, caller: Caller, wanted: Sequence[WantedFact]) -> None:
-        """Let exactly these facts be pinned. What the site pins already is not pinned once more.
+        """Pin exactly these facts, except those that the site pins already.
 
         Raises:
             FencepostError: `site_unknown`, `facts_too_large` or `conversations_unavailable`.
@@ -69,7 +69,7 @@ class FactService:
         self.memory.change_facts(scope, lambda current: rewritten(current, own, _ids(now), now, room))
 
     def approve(self, scope: Scope, caller: Caller, fact_id: str, replaces: str | None = None) -> None:
-        """Pin a proposal, in place of another fact where one is named.
+        """Pin a proposal, replacing another fact if one is named.
 
         Raises:
             FencepostError: `not_found`, `site_unknown`, `facts_too_large` or `conversations_unavailable`.
@@ -78,7 +78,7 @@ class FactService:
         self.memory.change_facts(scope, lambda current: approved(current, fact_id, room, replaces))
 
     def delete(self, scope: Scope, fact_id: str) -> None:
-        """Remove a fact altogether, whatever its state.
+        """Delete a fact in any state.
 
         Raises:
             FencepostError: `not_found` or `conversations_unavailable`.
@@ -89,7 +89,7 @@ class FactService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactProposals:
-    """The job `Purpose.PROPOSE_FACTS`: looks in what the visitor wrote since the last time, where the site wants it."""
+    """Handler of `Purpose.PROPOSE_FACTS`: proposes facts from the visitor's new messages, if the site wants them."""
 
     conversations: ConversationStore
     memory: MemoryStore
@@ -99,10 +99,10 @@ class FactProposals:
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Propose facts, each with the messages that it was drawn from.
+        """Propose facts, each with the messages it was drawn from.
 
         Raises:
-            FencepostError: `conversations_unavailable`; `conversation_busy`; of the bill or the model.
+            FencepostError: `conversations_unavailable`; `conversation_busy`; or a code of the ledger or the model.
         """
         conversation = self.conversations.get(scope, job.conversation) if job.conversation else None
         if conversation is None:
@@ -127,7 +127,7 @@ class FactProposals:
         progress.through = max([progress.through, *(message.seq for message in messages)])
 
     def _since(self, scope: Scope, conversation: Conversation, through: int) -> list[Message]:
-        """Return what was said since, but no more than one prompt takes: what is older is passed over."""
+        """Return the new messages that fit into one prompt. Older ones are skipped."""
         after = max(through, conversation.next_seq - 1 - _MESSAGES_AT_ONCE, 0)
         return list(islice(transcript(self.conversations, scope, conversation.id, after), _MESSAGES_AT_ONCE))
 

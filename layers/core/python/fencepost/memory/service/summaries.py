@@ -1,4 +1,4 @@
-"""Keep rolling summaries: a job's work, paid from the same bill as answers. Turns do without until it is done."""
+"""Job that keeps rolling summaries. It is paid from the same ledger as answers; turns do not wait for it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from fencepost.queue.ports import JobStore
 from fencepost.queue.service import working
 
 MAX_STEPS = 3
-"""Calls of one job, so that it ends well before its function does. What is left then is the next job's."""
+"""Most calls of one job, so that it ends well before the function's timeout. The next job continues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryService:
-    """The job `Purpose.SUMMARISE`."""
+    """Handler of `Purpose.SUMMARISE`."""
 
     conversations: ConversationStore
     memory: MemoryStore
@@ -50,10 +50,10 @@ class SummaryService:
     clock: Clock
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Extend the summary over what the window has left behind; make it anew where its range has changed.
+        """Extend the summary over messages that no longer fit into a prompt; make it again if its range has changed.
 
         Raises:
-            FencepostError: `conversations_unavailable`; `conversation_busy`; of the bill or the model.
+            FencepostError: `conversations_unavailable`; `conversation_busy`; or a code of the ledger or the model.
         """
         conversation = self.conversations.get(scope, job.conversation) if job.conversation else None
         if conversation is None:
@@ -69,7 +69,7 @@ class SummaryService:
         page = self.conversations.messages(
             scope, conversation.id, after=None, limit=max(site.budgets.messages, 1), newest_first=True
         )
-        # A job that comes late takes back nothing that a summary covers already.
+        # A late job does not shorten the range that a summary already covers.
         wanted = wanted_through(page.items[::-1], conversation.next_seq, site.budgets)
         return max(wanted, conversation.summarised_through)
 
@@ -88,8 +88,8 @@ class SummaryService:
         summary = self.memory.summary(scope, conversation.id)
         if summary is None or still_holds(summary, messages):
             return summary
-        # At once, before the model is asked: no prompt may show any longer what is not so. What was carried over is
-        # nowhere else to be had, so a worker that dies here must leave it.
+        # Before the model is called, so that no prompt shows an outdated summary meanwhile. Carried lines are stored
+        # nowhere else, so they must survive a crash here.
         carried = carried_part(summary)
         self.memory.drop_summary(scope, conversation.id, carried)
         return carried
@@ -98,7 +98,7 @@ class SummaryService:
         text = self.ask(site, summary_prompt(step, secrets.token_hex(NONCE_CHARACTERS // 2)))
         lines = kept_lines(text, step, site.budgets.summary_tokens)
         if not lines:
-            # What was there stays. The next turn's job asks again.
+            # The stored summary is kept. The next turn's job tries again.
             raise FencepostError(ErrorCode.PROVIDER_REFUSED)
         covered = (*step.covered, *step.added)
         now = self.clock()

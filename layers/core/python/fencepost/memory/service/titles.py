@@ -1,4 +1,4 @@
-"""Give a conversation its title, from the first words of its first message."""
+"""Job that titles a conversation with the first words of its first message."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fencepost.queue.domain import Job
 
 @dataclass(frozen=True, slots=True)
 class TitleService:
-    """The job `Purpose.TITLE`. A title that is there stays, whoever gave it."""
+    """Handler of `Purpose.TITLE`. An existing title is kept."""
 
     conversations: ConversationStore
     memory: MemoryStore
 
     def run(self, scope: Scope, job: Job) -> None:
-        """Name the job's conversation.
+        """Set the title of the job's conversation.
 
         Raises:
             FencepostError: `conversations_unavailable`.

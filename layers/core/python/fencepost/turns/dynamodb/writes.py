@@ -24,12 +24,13 @@ from fencepost.conversations.rows.messages import (
 from fencepost.conversations.rows.models import ConversationRow, FileRow, MessageRow, PointerRow
 from fencepost.identity import rows as keys
 from fencepost.identity.domain.scope import Scope
+from fencepost.identity.rows import MembershipRow
 from fencepost.kernel.aws.expressions import all_of, any_of, size_of
 from fencepost.kernel.aws.rows import attribute, nested, set_item
 from fencepost.kernel.aws.table import Table
 from fencepost.kernel.aws.transactions import Write
 from fencepost.turns.domain.turns import Claim, Settlement
-from fencepost.turns.rows import MembershipRow, open_fields
+from fencepost.turns.rows import open_fields
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef

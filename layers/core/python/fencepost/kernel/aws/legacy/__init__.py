@@ -1,1 +1,0 @@
-"""Earlier DynamoDB helpers, for stores that `Table` does not serve yet."""
