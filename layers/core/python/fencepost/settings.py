@@ -51,7 +51,7 @@ class Settings(BaseModel):
         description="The model; it needs a row in the price table.",
     )
     max_output_tokens: Annotated[OutputTokens, DIGITS] = Field(
-        _BUDGETS.max_output_tokens, alias="FENCEPOST_MAX_OUTPUT_TOKENS", description="Where an answer is cut."
+        _BUDGETS.max_output_tokens, alias="FENCEPOST_MAX_OUTPUT_TOKENS", description="Limit of an answer, in tokens."
     )
     documents_tokens: Annotated[DocumentsTokens, DIGITS] = Field(
         _BUDGETS.documents_tokens,
@@ -66,7 +66,7 @@ class Settings(BaseModel):
     unsigned_history: Literal["accept", "mark", "refuse"] = Field(
         "accept",
         alias="FENCEPOST_UNSIGNED_HISTORY",
-        description="What happens to assistant turns without a valid signature.",
+        description="Treatment of assistant turns without a valid signature.",
     )
     demo_mode: Flag = Field(
         False,
@@ -121,10 +121,18 @@ class Settings(BaseModel):
         description="Requests of one address in one UTC day that may call the model.",
     )
     rate_limit_other_per_minute: Whole = Field(
-        120, alias="RATE_LIMIT_OTHER_PER_MINUTE", ge=1, le=100_000, description="Its other requests in one UTC minute."
+        120,
+        alias="RATE_LIMIT_OTHER_PER_MINUTE",
+        ge=1,
+        le=100_000,
+        description="Other requests of one address in one UTC minute.",
     )
     rate_limit_other_per_day: Whole = Field(
-        5_000, alias="RATE_LIMIT_OTHER_PER_DAY", ge=1, le=10_000_000, description="Its other requests in one UTC day."
+        5_000,
+        alias="RATE_LIMIT_OTHER_PER_DAY",
+        ge=1,
+        le=10_000_000,
+        description="Other requests of one address in one UTC day.",
     )
     docs_site_url: Url = Field("", alias="DOCS_SITE_URL", description="The site whose `llms-full.txt` answers draw on.")
     docs_allow_loopback: Flag = Field(
@@ -133,14 +141,18 @@ class Settings(BaseModel):
         description="Accept a documentation site and OpenID keys on loopback. For a laptop only.",
     )
     connect_timeout_seconds: Whole = Field(
-        3, alias="FENCEPOST_CONNECT_TIMEOUT_SECONDS", ge=1, le=10, description="Connecting to the provider."
+        3,
+        alias="FENCEPOST_CONNECT_TIMEOUT_SECONDS",
+        ge=1,
+        le=10,
+        description="Time limit for connecting to the provider.",
     )
     provider_timeout_seconds: Whole = Field(
         22,
         alias="FENCEPOST_PROVIDER_TIMEOUT_SECONDS",
         ge=1,
         le=25,
-        description="The provider's whole call; it ends before the gateway's 29 seconds.",
+        description="Time limit of a provider call; must end before the gateway's 29 seconds.",
     )
     facts_tokens: Annotated[FactsTokens, DIGITS] = Field(
         _BUDGETS.facts_tokens,
@@ -155,26 +167,26 @@ class Settings(BaseModel):
     memory_tokens: Annotated[MemoryTokens, DIGITS] = Field(
         _BUDGETS.memory_tokens,
         alias="FENCEPOST_MEMORY_TOKENS",
-        description="Budget of what was said in the owner's other conversations, in counted tokens; 0 turns it off.",
+        description="Budget of passages from the owner's other conversations, in counted tokens; 0 turns them off.",
     )
     conversation_messages: Annotated[MessageCount, DIGITS] = Field(
         _BUDGETS.messages,
         alias="FENCEPOST_CONVERSATION_MESSAGES",
-        description="Most earlier messages of a conversation in a prompt, whatever their size.",
+        description="Maximum number of earlier messages of a conversation in a prompt.",
     )
     visitor_token_minutes: Whole = Field(
         60,
         alias="FENCEPOST_VISITOR_TOKEN_MINUTES",
         ge=5,
         le=1_440,
-        description="How long a visitor's token holds before it is renewed.",
+        description="Lifetime of a visitor's token, in minutes.",
     )
     oidc_issuer: Url = Field("", alias="FENCEPOST_OIDC_ISSUER", description="The OpenID provider of members.")
     oidc_audience: str = Field(
-        "", alias="FENCEPOST_OIDC_AUDIENCE", max_length=255, description="What members' tokens are issued for."
+        "", alias="FENCEPOST_OIDC_AUDIENCE", max_length=255, description="Audience of members' tokens."
     )
     oidc_jwks_url: Url = Field(
-        "", alias="FENCEPOST_OIDC_JWKS_URL", description="Where the OpenID provider publishes its keys."
+        "", alias="FENCEPOST_OIDC_JWKS_URL", description="Address of the OpenID provider's key set."
     )
     oidc_org_claim: str = Field(
         "org_id",
@@ -186,30 +198,30 @@ class Settings(BaseModel):
     index: Literal["none", "embedded", "classic", "next"] = Field(
         "none",
         alias="FENCEPOST_INDEX",
-        description="Where documents are found: a file of one machine, or OpenSearch Serverless of a generation.",
+        description="The vector index: a local file, or OpenSearch Serverless of one generation.",
     )
     index_path: str = Field(
         "", alias="FENCEPOST_INDEX_PATH", max_length=4_096, description="The file of the embedded index."
     )
     opensearch_endpoint: Url = Field(
-        "", alias="FENCEPOST_OPENSEARCH_ENDPOINT", description="Where the collection answers."
+        "", alias="FENCEPOST_OPENSEARCH_ENDPOINT", description="Address of the OpenSearch collection."
     )
     embedder: Literal["local", "titan-v2", "cohere-v4"] = Field(
         "titan-v2",
         alias="FENCEPOST_EMBEDDER",
-        description="What makes the vectors: a model on the machine, or one of Bedrock's.",
+        description="The embedding model: a local one, or one of Amazon Bedrock.",
     )
     retrieval_deadline_ms: Whole = Field(
         400,
         alias="FENCEPOST_RETRIEVAL_DEADLINE_MS",
         ge=50,
         le=5_000,
-        description="What finding passages may take; what is late is left out.",
+        description="Deadline of retrieval, in milliseconds; late passages are left out.",
     )
     followups: Literal["words", "model"] = Field(
         "words",
         alias="FENCEPOST_FOLLOWUPS",
-        description="How a question that leans on others is looked for: with their words, or rewritten by a paid call.",
+        description="How a follow-up question is searched: with earlier words, or rewritten by a paid call.",
     )
     # Names of what the template made. Empty outside a deployment.
     provider_secret: str = Field(
