@@ -1,1 +1,1 @@
-"""Every figure in the README comes from a script in here."""
+"""Benchmarks. Every figure in the README comes from a script in this package."""

@@ -1,4 +1,4 @@
-"""`make bench`: run every benchmark, or those that are named, one after another."""
+"""`make bench`: run all benchmarks, or the named ones, one after another."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NOT_A_BENCHMARK = {
 
 
 def names() -> list[str]:
-    """Return the benchmarks in this folder, in the order of their names."""
+    """Return the names of the benchmarks in this folder, sorted."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _NOT_A_BENCHMARK)
 
 
 def main(chosen: list[str]) -> int:
-    """Run them, each in a process of its own, and return how many failed."""
+    """Run each benchmark in a separate process, and return the number of failures."""
     failed = 0
     for name in chosen or names():
         print(f"\n## {name}\n", flush=True)

@@ -1,10 +1,10 @@
-"""How much of a conversation's prompts is read from the provider's cache, turn by turn.
+"""Share of a conversation's prompt tokens that the provider reads from its cache, by turn.
 
     python -m benchmarks.cache_share
 
-Twenty turns through the real SDK, over HTTP, against the stand-in, which keeps a prompt cache by the provider's rules.
-Questions and replies are recorded ones, about 1.3 kB a turn; the stand-in's notes make the summary when the window has
-moved, as a job would, and their own tokens are not counted. The baseline is the same conversation at the stateless
+Sends twenty turns through the real SDK over HTTP to the stand-in, which implements the provider's caching rules.
+Questions and replies are recorded, about 1.3 kB per turn. When the window has moved, the stand-in writes the summary,
+as a job would; the tokens of these calls are not counted. The baseline is the same conversation at the stateless
 endpoint, where only rules and documents are cached. Shares are of the provider's own input tokens, from the third turn.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.report import Row, data_folder, print_table
-from benchmarks.talk import COMPOSER, KEYS, MODEL, Talk, pinned
+from benchmarks.talk import KEYS, MODEL, PROMPT_BUILDER, Talk, pinned
 from fencepost.conversations.domain.messages import Question, Turn
 from fencepost.documents.domain.sections import DocumentSet, split_document
 from fencepost.kernel.money import Usage
@@ -35,7 +35,7 @@ from local import processes
 TURNS = 20
 FIRST_COUNTED = 3
 WHOLE_TOKENS = (10_000, 40_000)
-"""Of sites whose documentation fits the prompt, fences not counted."""
+"""Tokens of documentation that fits into the prompt as a whole, without fences."""
 _START_SECONDS = 20.0
 
 type Exchanges = Sequence[tuple[str, str]]
@@ -79,13 +79,13 @@ def _stateless(documents: DocumentSet, exchanges: Exchanges, ask: Ask) -> list[U
     history: list[Turn] = []
     usages = []
     for question, reply in exchanges:
-        usages.append(ask(COMPOSER.draft(Question(question, tuple(history)), documents).prompt)[1])
+        usages.append(ask(PROMPT_BUILDER.draft(Question(question, tuple(history)), documents).prompt)[1])
         history += [Turn(Role.USER, question), Turn(Role.ASSISTANT, reply)]
     return usages
 
 
 def _recorded() -> Exchanges:
-    """Return questions of people, each with the reply that it got."""
+    """Return recorded questions, each with its reply."""
     lines = (data_folder("traffic") / "conversations.jsonl").read_text().splitlines()
     talks = [json.loads(line) for line in lines]
     texts = [[turn["text"] for turn in talk["turns"]] for talk in talks if talk["source"].startswith("oasst")]
@@ -116,7 +116,7 @@ def _paid(usage: Usage, *, cached: bool) -> int:
 
 
 def _beginning(documents: DocumentSet, tokens: int) -> DocumentSet:
-    """Return the first sections that count so many tokens together."""
+    """Return the first sections, up to this number of tokens in total."""
     left, kept = tokens, []
     for section in documents.sections:
         left -= count_tokens(section.text)

@@ -1,6 +1,6 @@
-"""How long it takes to export, bring back, archive and erase a long conversation, on the emulated cloud.
+"""Duration of export, import, archiving and erasure of a long conversation, on the emulated cloud.
 
-Each time is set against a tenth of the messages: what grows in step with them has a ratio of 1.
+The baseline is ten times the duration for a tenth of the messages, so linear growth has a ratio of 1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LATER = timedelta(seconds=1)
 
 
 class NoSites:
-    """A directory of nobody: what the deployment sets holds."""
+    """An empty directory: only the deployment's settings apply."""
 
     def site(self, org: str, site_id: str) -> None:
         """Return no site."""
@@ -60,10 +60,10 @@ class NoSites:
 
 @dataclass
 class Bench:
-    """One owner on stores of their own.
+    """One owner with separate stores.
 
     Attributes:
-        now: moves on where an erasure must be later than what it erases.
+        now: the clock; it is advanced where an erasure must be later than the data that it erases.
     """
 
     table: str
@@ -87,7 +87,7 @@ class Bench:
         return self.client
 
     def talk(self, count: int) -> None:
-        """Store a conversation of so many messages."""
+        """Store a conversation with the given number of messages."""
         record = new_record(self.scope, Purpose.IMPORT, self.now)
         row = Conversation(
             id="talk",
@@ -135,7 +135,7 @@ class Bench:
         service.run(self.scope, service.take(self.scope, "docs", bundle).job)
 
     def archive_old(self) -> None:
-        """Move old messages, as the job does."""
+        """Archive old messages, as the job does."""
         row = self.conversations.get(self.scope, "talk")
         assert row is not None
         service = ArchiveService(
@@ -148,7 +148,7 @@ class Bench:
         service.run(self.scope, archive_job(self.scope, row, self.now))
 
     def erase(self) -> None:
-        """Forget everything of the owner, and look that nothing is left."""
+        """Erase all of the owner's data, and check that nothing is left."""
         self.now += _LATER
         self.eraser.forget_owner(self.scope, self.now)
         while self.eraser.sweep(self.scope, None, SWEPT_AT_ONCE):
@@ -158,7 +158,7 @@ class Bench:
 
 
 def message(seq: int, now: datetime) -> Message:
-    """Return a question where the number is odd, and its answer where it is even."""
+    """Return a question for an odd number, and its answer for an even one."""
     question = f"q{seq - 1 + seq % 2}"
     if seq % 2:
         return Message(
@@ -176,7 +176,7 @@ def message(seq: int, now: datetime) -> Message:
 
 
 def asked(question: Message) -> AskedQuestion:
-    """Return what points to a question."""
+    """Return the pointer to a question."""
     pointer = MessagePointer(question.id, "talk", question.seq, fingerprint(question.content))
     return AskedQuestion(pointer, {1: question.seq + 1})
 
@@ -212,7 +212,7 @@ def _growth(step: str, few: dict[str, float], many: dict[str, float]) -> str:
 
 
 def times(bench: Bench, count: int) -> dict[str, float]:
-    """Return the seconds of each step with a conversation of so many messages."""
+    """Return the seconds of each step for a conversation with the given number of messages."""
     bench.talk(count)
     taken = {"export": timed(bench.export), "archive the old of": timed(bench.archive_old)}
     taken["export, mostly archived,"] = timed(bench.export)
@@ -231,7 +231,7 @@ def timed(run: Callable[[], object]) -> float:
 
 @contextmanager
 def emulated() -> Iterator[Callable[[], Bench]]:
-    """Start the emulator for the length of the benchmark, and yield what makes fresh stores on it."""
+    """Start the emulator for the duration of the benchmark, and yield a factory of new stores on it."""
     os.environ.update(emulator.CREDENTIALS)
     with tempfile.TemporaryDirectory() as folder:
         running = emulator.start(Path(folder), processes.free_port())
@@ -242,7 +242,7 @@ def emulated() -> Iterator[Callable[[], Bench]]:
 
 
 def stores(running: emulator.Emulator) -> Bench:
-    """Make a table like the template's, and a bucket."""
+    """Create a table like the template's, and a bucket."""
     client, s3, name = running.client("dynamodb"), running.client("s3"), f"conversations-{uuid4()}"
     keyed = {"pk": "HASH", "sk": "RANGE"}
     client.create_table(

@@ -1,6 +1,6 @@
-"""Import and init of each handler against the bare SDKs, and what a request loads that the limiter ends.
+"""Import and init time of each handler against the bare SDKs, and the modules that a rate-limited request loads.
 
-Every figure is taken in a fresh process, in turns with its baseline, so that a busy machine slows both.
+Each measurement runs in a new process and alternates with its baseline, so that other load on the machine slows both.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ print(json.dumps({"seconds": seconds, "modules": sorted(sys.modules)}))
 
 @dataclass(frozen=True)
 class Loaded:
-    """What one process took to run some code, and the modules that it then had."""
+    """The seconds that a process took to run some code, and the modules loaded afterwards."""
 
     seconds: float
     modules: frozenset[str]
 
 
 def load(code: str, function: str, **variables: str) -> Loaded:
-    """Run code in a fresh process that finds a function's handler and the source layer."""
+    """Run code in a new process that can import a function's handler and the source layer."""
     path = os.pathsep.join(str(ROOT / part) for part in (f"functions/{function}", "layers/core/python"))
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "AWS_DEFAULT_REGION": "us-east-1"} | variables
     run = subprocess.run([sys.executable, "-c", TIMED, code], env=environment, capture_output=True, check=True)
@@ -58,17 +58,17 @@ def load(code: str, function: str, **variables: str) -> Loaded:
 
 
 def compare(title: str, function: str, baseline: str, **variables: str) -> Row:
-    """Return a handler's time over its baseline's, both medians of turns."""
+    """Return a handler's time divided by its baseline's, both medians of alternating runs."""
     turns = [(load(HANDLER, function, **variables), load(baseline, function)) for _ in range(RUNS)]
     ours, theirs = (statistics.median(side.seconds for side in sides) for sides in zip(*turns, strict=True))
     return Row(title, f"{ours * 1_000:.0f} ms", f"{theirs * 1_000:.0f} ms", f"{ours / theirs:.2f}×")
 
 
 class _Stores(BaseHTTPRequestHandler):
-    """Secrets Manager with one secret, and a DynamoDB whose every condition fails."""
+    """Secrets Manager with one secret, and a DynamoDB in which every condition fails."""
 
     def do_POST(self) -> None:
-        """Answer either service by its JSON protocol."""
+        """Answer requests to either service in its JSON protocol."""
         self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers["X-Amz-Target"].startswith("secretsmanager"):
             self._answer(200, {"Name": "s", "ARN": "s", "VersionId": "1", "SecretString": "x" * 64})
@@ -85,12 +85,12 @@ class _Stores(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *_: object) -> None:  # noqa: A002 - the base class names it so
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def stores() -> Iterator[dict[str, str]]:
-    """Serve the stores, and yield the variables that lead to them."""
+    """Serve the stores, and yield the environment variables with their addresses."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Stores) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         keys = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "FENCEPOST_SIGNING_SECRET": "s"}
@@ -99,7 +99,7 @@ def stores() -> Iterator[dict[str, str]]:
 
 
 def limiter_path() -> Iterator[Row]:
-    """Count the modules of a request that the limits of its address turn away."""
+    """Count the modules loaded for a request that the address limits refuse."""
     with stores() as variables:
         modules = load(REQUEST, "chat", **variables).modules
     baseline = load(AWS_SDK, "chat").modules

@@ -1,7 +1,7 @@
-"""Speed of the embedded index at several sizes: queries and ingest, against plain FTS5 and a plain product of matrices.
+"""Speed of queries and ingest of the embedded index at several sizes, against plain FTS5 and one matrix product.
 
-Texts are synthetic: their words are as frequent as Zipf's law says. Questions are drawn from the same words, so that
-every question has some that are in most chunks. Vectors are random. All chunks are one organisation's documents.
+Texts are synthetic, with word frequencies by Zipf's law. Questions are drawn from the same words, so that every
+question contains some words that are in most chunks. Vectors are random. All chunks are one organisation's documents.
 
 Usage: python -m benchmarks.index_speed [chunks …]
 """
@@ -43,7 +43,7 @@ type Calls = Sequence[Callable[[], object]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Chunks and questions: texts, and vectors of length one, one a row."""
+    """Chunks and questions: texts, and normalised vectors, one per row."""
 
     texts: list[str]
     vectors: Vectors
@@ -81,7 +81,7 @@ def rows(size: int) -> Iterator[Row]:
 
 
 def drawn(size: int) -> Sample:
-    """Draw a sample, the same each time."""
+    """Draw a sample; deterministic."""
     random = np.random.default_rng(size)
     shares = 1 / np.arange(1, VOCABULARY + 1)
     words = np.array([f"word{number}" for number in range(VOCABULARY)])
@@ -94,7 +94,7 @@ def drawn(size: int) -> Sample:
 
 
 def unit(random: np.random.Generator, count: int) -> Vectors:
-    """Draw vectors of length one."""
+    """Draw normalised vectors."""
     vectors = random.standard_normal((count, DIMENSIONS), dtype=np.float32)
     lengths: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / lengths
@@ -107,7 +107,7 @@ def ingest(index: EmbeddedIndex, sample: Sample) -> None:
 
 
 def entry(number: int, text: str, vector: Vectors) -> IndexEntry:
-    """Return a chunk as an entry."""
+    """Return the index entry of a chunk."""
     return IndexEntry(
         chunk=f"c{number}",
         org="acme",
@@ -123,20 +123,20 @@ def entry(number: int, text: str, vector: Vectors) -> IndexEntry:
 
 
 def fill(plain: sqlite3.Connection, sample: Sample) -> None:
-    """Write all texts to a table of FTS5's."""
+    """Write all texts to an FTS5 table."""
     for batch in batched(sample.texts, ENTRIES_AT_ONCE, strict=False):
         with plain:
             plain.executemany("INSERT INTO words VALUES (?)", ((text,) for text in batch))
 
 
 def match(plain: sqlite3.Connection, question: str) -> object:
-    """Ask FTS5 for the best texts that have any of the words."""
+    """Return FTS5's best texts that contain any of the words."""
     query = " OR ".join(question.split())
     return plain.execute("SELECT rowid FROM words(?) ORDER BY rank LIMIT 100", (query,)).fetchall()
 
 
 def compared(figure: str, ours: Calls, name: str, theirs: Calls) -> Row:
-    """Return the median and the 95th percentile of both."""
+    """Return the median and the 95th percentile of both calls."""
     (median, late), (other_median, other_late) = percentiles(ours), percentiles(theirs)
     return Row(
         f"{figure}, p50 / p95",
@@ -153,7 +153,7 @@ def percentiles(calls: Calls) -> tuple[float, float]:
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """Return how long a call takes."""
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

@@ -1,7 +1,7 @@
-"""Documents into the index, the same ones once more, an edited one, and how long turns then wait for their passages.
+"""Ingest of documents, of the same ones again and of an edited one, and the time that turns then wait for passages.
 
-The work is that of the jobs, with their own adapters, over the local cloud's stores; only the queue is a list. What it
-takes is set against its embedder alone, the local one. Turns are the chat function's, in this process.
+Runs the jobs' code with their adapters on the local cloud's stores; only the queue is a list. The baseline is the local
+embedder alone. Turns are those of the chat function, in this process.
 
 Usage: python -m benchmarks.ingest
 """
@@ -32,7 +32,7 @@ from local.directory import operator
 from local.ingest import Waiting
 
 CHARACTERS = 40_000
-"""Of each file: some hundred chunks of all together, and a minute's work."""
+"""Characters read of each file: several hundred chunks in total, ingested in about a minute."""
 TURNS = 20
 ALONE = "How do slices and segments relate to each other in the layers of a project?"
 LEANING = "And what about them on the client?"
@@ -40,7 +40,7 @@ EDIT = "\n\nA sentence that nobody had written before stands here now.\n\n"
 
 
 class Counted:
-    """An embedder that says what it was asked, and how long it took."""
+    """An embedder that records the number of texts and the time that it takes."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -74,7 +74,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """An organisation's documents, and the work on them."""
+    """An organisation's documents, and the services that ingest them."""
 
     service: DocumentService
     ingest: IngestService
@@ -83,7 +83,7 @@ class Corpus:
     scope: Scope
 
     def bring(self, documents: dict[str, bytes]) -> float:
-        """Ingest documents, which may be there already, and return the seconds."""
+        """Ingest documents, new or existing, and return the seconds."""
         start = time.perf_counter()
         known = {document.id for document in self.service.page(self.scope, None, 100).items}
         for name, content in documents.items():
@@ -96,7 +96,7 @@ class Corpus:
         return time.perf_counter() - start
 
     def chunks(self) -> int:
-        """Return how many there are."""
+        """Return the number of chunks."""
         return sum(document.chunks for document in self.service.page(self.scope, None, 100).items)
 
 
@@ -115,7 +115,7 @@ def texts(folder: Path) -> dict[str, bytes]:
 
 
 def opened(local: Turning) -> Corpus:
-    """Build the work on documents from the deployed environment of the function that does it."""
+    """Build the ingest services from the deployed environment of the jobs function."""
     settings = load_settings(environment(local.cloud, "JobsFunction"))
     index, waiting, reached = index_of(settings), Waiting(), tenant_stores(settings, LambdaEvents())
     if index is None:
@@ -128,7 +128,7 @@ def opened(local: Turning) -> Corpus:
 
 
 def ingest_rows(corpus: Corpus, documents: dict[str, bytes]) -> Iterator[Row]:
-    """Yield what the first time takes, the second, and an edit in one document."""
+    """Yield the cost of the first ingest, of the second, and of an edit in one document."""
     corpus.embedder.count("The model is loaded.")
     first, embedder = corpus.bring(documents), corpus.embedder
     chunks, made = corpus.chunks(), embedder.texts
@@ -158,7 +158,7 @@ def ingest_rows(corpus: Corpus, documents: dict[str, bytes]) -> Iterator[Row]:
 
 
 def with_edit(content: bytes) -> bytes:
-    """Return a document with a paragraph more, near its middle."""
+    """Return a document with an additional paragraph near its middle."""
     text = content.decode()
     middle = text.index("\n\n", len(text) // 2)
     return (text[:middle] + EDIT + text[middle:]).encode()
@@ -173,7 +173,7 @@ def turn_rows(local: Turning, chunks: int) -> Iterator[Row]:
 
 
 def turn_row(title: str, chunks: int, turns: Sequence[MeasuredTurn]) -> Row:
-    """Return the medians of some turns."""
+    """Return the medians of several turns."""
     waited = statistics.median(turn.retrieval for turn in turns)
     whole = statistics.median(turn.beside_the_provider for turn in turns)
     late = sum(turn.degraded for turn in turns)
@@ -186,7 +186,7 @@ def turn_row(title: str, chunks: int, turns: Sequence[MeasuredTurn]) -> Row:
 
 
 def share(part: float, whole: float) -> str:
-    """Return a part of a whole, in per cent."""
+    """Return a part of a whole, in percent."""
     return f"{part / whole:.1%}"
 
 

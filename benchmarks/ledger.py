@@ -1,7 +1,7 @@
-"""What the limits cost: write units and operations per request, and turns per second with and without block leasing.
+"""Cost of the limits: write units and operations per request, and turns per second with and without block leasing.
 
 Run `python -m benchmarks.ledger`. It starts an emulated DynamoDB, whose write units follow the service's published
-rules. Times are of the emulator and mean something only as ratios.
+rules. Times are the emulator's and are meaningful only as ratios.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TURNS = 640
 
 
 class Meter:
-    """Counts a client's operations and the write units that they take."""
+    """Counts a client's operations and the write units that they consume."""
 
     def __init__(self, client: DynamoDBClient) -> None:
         self.operations = 0
@@ -47,7 +47,7 @@ class Meter:
         client.meta.events.register("after-call.dynamodb.UpdateItem", self._note)
 
     def of(self, run: Callable[[], object]) -> tuple[int, float]:
-        """Return the operations and write units of a run."""
+        """Return the operations and write units that a run consumed."""
         operations, units = self.operations, self.units
         run()
         return self.operations - operations, self.units - units
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def capacity_rows(client: DynamoDBClient, meter: Meter) -> Iterator[Row]:
-    """Yield the cost of each step of a request, and how it grows with the calls under way."""
+    """Yield the cost of each step of a request, and its growth with the number of calls in progress."""
     keys = SecretKeys("signing", read=lambda _name, _anew: "a signing secret")
     limiter = DynamoDbAddressLimiter(table(client, "limits"), keys, lambda: client)
     yield step("admit an address", meter, lambda: limiter.admit("203.0.113.7", RateLimits(10, 100), NOON))
@@ -78,7 +78,7 @@ def capacity_rows(client: DynamoDBClient, meter: Meter) -> Iterator[Row]:
 
 
 def turn_rows(ledger: DynamoDbLedger, meter: Meter, under_way: int) -> Iterator[Row]:
-    """Yield the cost of reserving and settling while so many other calls are reserved and not settled."""
+    """Yield the cost of reserving and settling while the given number of other calls is reserved and not settled."""
     calls = [ledger.reserve(CENT, CAPS, NOON) for _ in range(under_way)]
     name = f"{under_way} calls under way"
     yield step(f"reserve, {name}", meter, lambda: calls.append(ledger.reserve(CENT, CAPS, NOON)))
@@ -94,7 +94,7 @@ def step(name: str, meter: Meter, run: Callable[[], object]) -> Row:
 
 
 def throughput_rows(client: DynamoDBClient, meter: Meter) -> Iterator[Row]:
-    """Yield turns per second and operations per turn, leased against plain."""
+    """Yield turns per second and operations per turn, with block leases against the plain ledger."""
     store = DynamoDbLedger(table(client, "plain"), lambda: client)
     leased = BlockLeasingLedger(DynamoDbLedger(table(client, "leased"), lambda: client), BLOCK)
     plain_rate, plain_operations = turns(store, meter)
@@ -112,7 +112,7 @@ def throughput_rows(client: DynamoDBClient, meter: Meter) -> Iterator[Row]:
 
 
 def turns(ledger: Ledger, meter: Meter) -> tuple[float, float]:
-    """Reserve and settle many times at once; return turns per second and operations per turn."""
+    """Reserve and settle concurrently; return turns per second and operations per turn."""
 
     def turn(_: int) -> None:
         ledger.settle(ledger.reserve(CENT, CAPS, NOON), CENT)
@@ -126,7 +126,7 @@ def turns(ledger: Ledger, meter: Meter) -> tuple[float, float]:
 
 @contextmanager
 def emulated() -> Iterator[DynamoDBClient]:
-    """Start the emulator for the length of the benchmark."""
+    """Start the emulator for the duration of the benchmark."""
     os.environ.update(emulator.CREDENTIALS)
     with tempfile.TemporaryDirectory() as folder:
         running = emulator.start(Path(folder), processes.free_port())
@@ -137,7 +137,7 @@ def emulated() -> Iterator[DynamoDBClient]:
 
 
 def table(client: DynamoDBClient, name: str) -> str:
-    """Make a table like the template's."""
+    """Create a table like the template's."""
     client.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",

@@ -1,4 +1,4 @@
-"""The size of what is deployed: each layer, as it is unzipped in Lambda and as it is uploaded."""
+"""Size of each deployed layer, unzipped in Lambda and as uploaded."""
 
 from __future__ import annotations
 

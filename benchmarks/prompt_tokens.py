@@ -1,10 +1,9 @@
-"""Tokens of a prompt against sending the whole file, on real documentation.
+"""Prompt tokens against sending the whole file, on real documentation.
 
     python -m benchmarks.prompt_tokens
 
-Tokens are the bound that the bill is reserved by (`fencepost.model.domain`), for the prompt and the
-baseline alike.
-Questions are the titles of sections, spread over the file: what a visitor asks about is there to be found.
+Prompt and baseline are counted by the upper bound with which spend is reserved (`fencepost.model.domain`). Questions
+are titles of sections spread over the file, so that each has an answer in it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Tokens of a prompt against replaying everything that was said, over recorded conversations.
+"""Prompt tokens against replaying the whole conversation, over recorded conversations.
 
     python -m benchmarks.replay_tokens
 
-Tokens are the bound that the bill is reserved by (`fencepost.model.domain`), for the prompt and the
-baseline alike.
-The baseline has the same rules and message, and all earlier turns in place of window and summary. Most recorded
-conversations are short, so each is also one day of a visitor who comes back: twenty in a row, as one conversation.
-Summaries are the stand-in's notes.
+Prompt and baseline are counted by the upper bound with which spend is reserved (`fencepost.model.domain`). The baseline
+has the same rules and message, and all earlier turns instead of window and summary. Most recorded conversations are
+short, so they are also measured as the days of a returning visitor: twenty in sequence, as one conversation.
+Summaries are written by the stand-in.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ NO_DOCUMENTS = DocumentSet((), "0" * 64)
 
 type Exchanges = Sequence[tuple[str, str]]
 type Measured = list[tuple[int, int]]
-"""Tokens of each turn's prompt, and of replaying everything."""
+"""Tokens of each turn's prompt, and of replaying the whole conversation."""
 
 
 def main() -> None:
@@ -78,7 +77,7 @@ def _exchanges(turns: list[dict[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _notes(prompt: Prompt) -> str:
-    """Return what the stand-in answers, without the way over HTTP."""
+    """Return the stand-in's answer, without HTTP."""
     messages = [ProviderMessage(role=turn.role.value, content=_blocks(turn.blocks)) for turn in prompt.turns]
     request = MessagesRequest(
         model=MODEL, max_tokens=prompt.max_output_tokens, system=_blocks(prompt.system), messages=messages

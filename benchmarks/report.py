@@ -1,4 +1,4 @@
-"""How a benchmark reports: rows of one Markdown table, each figure against a baseline of the same run."""
+"""Reports of benchmarks: rows of a Markdown table, each figure against a baseline of the same run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table. `ratio` is the figure over its baseline, where there is one."""
+    """One row of the table. `ratio` is the figure divided by its baseline, if it has one."""
 
     figure: str
     value: str
@@ -29,7 +29,7 @@ def print_table(rows: Iterable[Row]) -> None:
 
 
 def median_seconds(run: Callable[[], object], repeats: int = 30) -> float:
-    """Return the median time of `repeats` runs, after one that is not counted."""
+    """Return the median time of `repeats` runs, after one warm-up run."""
     run()
     times = []
     for _ in range(repeats):

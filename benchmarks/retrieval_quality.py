@@ -1,13 +1,13 @@
-"""Whether the right passages are found: words alone, vectors alone, ours, and the whole file.
+"""Retrieval quality: words alone, vectors alone, the deployed ranking, and the whole file.
 
     python -m benchmarks.retrieval_quality [--ablations]
 
-Entries are composed, indexed, searched and ranked by the code that ships, with the embedded index and the local
-embedder. R@10 is the share of a question's known passages among the first ten, nDCG@10 how high they stand there. The
-figures of the two halves (the questions at even and at odd places) tell how far chance goes. Strangers are questions
-about other things, which are best left without passages. Tokens are the bound that the bill is reserved by
-(`fencepost.model.domain`). Vectors are kept in `$FENCEPOST_BENCH_CACHE`; making them takes the first
-run about an hour on two processors.
+Entries are built, indexed, searched and ranked by the deployed code, with the embedded index and the local embedder.
+R@10 is the share of a question's known passages among the first ten results; nDCG@10 also counts how high they rank.
+The figures of the two halves (questions at even and at odd positions) show the influence of chance. Strangers are
+questions about other subjects, for which the best result is no passage. Tokens are counted by the upper bound with
+which spend is reserved (`fencepost.model.domain`). Vectors are cached in `$FENCEPOST_BENCH_CACHE`; computing them
+takes about an hour on two cores in the first run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final
 
 from benchmarks.report import Row, print_table
 from benchmarks.retrieval_recipes import OURS, VECTORS_ALONE, WANTED, WORDS_ALONE, Recipe, searchable, unit_of
-from benchmarks.retrieval_sets import UNANSWERABLE, Case, Shelf, shelves
+from benchmarks.retrieval_sets import UNANSWERABLE, Case, DataSet, data_sets
 from benchmarks.retrieval_vectors import RememberedVectors
 from fencepost.model.domain import count_tokens
 from fencepost.retrieval.domain.ranking.fusion import Ranked, Weights
@@ -38,13 +38,13 @@ ABLATIONS: Final[Mapping[str, Recipe]] = {
     "without diversity": replace(OURS, diverse=False),
     "without the floor": replace(OURS, floor=False),
     "30 hits of each list": replace(OURS, limit=30),
-    # Ranks alone do not tell what is relevant.
+    # Relevance cannot be determined from ranks alone.
     "ranks in place of scores": replace(OURS, by_ranks=True, floor=False),
 }
 OF_KIND: Final[Mapping[EntryKind, Mapping[str, Recipe]]] = {
     "document": {
         "without the address's words": replace(OURS, address=False),
-        "without cutting": replace(OURS, pieces=False),
+        "without chunking": replace(OURS, chunks=False),
     },
     "message": {
         "without days": replace(OURS, days=False),
@@ -56,7 +56,7 @@ OF_KIND: Final[Mapping[EntryKind, Mapping[str, Recipe]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one question."""
+    """The result of one question."""
 
     case: Case
     recall: float
@@ -66,28 +66,28 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What came of all questions. `strangers` tells of each whether it was given passages."""
+    """The results of all questions. `strangers` has, for each stranger, whether it got passages."""
 
     cases: Sequence[Result]
     strangers: Sequence[bool]
 
     @property
     def answerable(self) -> Sequence[Result]:
-        """Those of questions that have an answer."""
+        """The results of questions that have an answer."""
         return [result for result in self.cases if result.case.category != UNANSWERABLE]
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print a table for each data set."""
     vectors = RememberedVectors()
-    for name, some in shelves().items():
+    for name, some in data_sets().items():
         print(f"\n### {name}\n")
         removed = {**ABLATIONS, **OF_KIND[some[0].kind]} if "--ablations" in arguments else {}
         print_table(_table(some, {**ROWS, **removed}, vectors))
 
 
-def _table(some: Sequence[Shelf], recipes: Mapping[str, Recipe], vectors: RememberedVectors) -> Iterator[Row]:
-    whole = statistics.fmean(sum(count_tokens(f"{u.title}\n{u.text}") for u in shelf.units) for shelf in some)
+def _table(some: Sequence[DataSet], recipes: Mapping[str, Recipe], vectors: RememberedVectors) -> Iterator[Row]:
+    whole = statistics.fmean(sum(count_tokens(f"{u.title}\n{u.text}") for u in data_set.units) for data_set in some)
     base = 0.0
     for name, recipe in recipes.items():
         results = _results(some, recipe, vectors)
@@ -115,20 +115,20 @@ def _categories(name: str, results: Sequence[Result]) -> Iterator[Row]:
             yield Row(f"{name}: R@10, {category}", f"{_recall(part):.3f}", f"{len(part)} questions")
 
 
-def _results(some: Sequence[Shelf], recipe: Recipe, vectors: RememberedVectors) -> Results:
+def _results(some: Sequence[DataSet], recipe: Recipe, vectors: RememberedVectors) -> Results:
     cases, strangers = list[Result](), list[bool]()
-    for shelf in some:
-        with searchable(shelf, recipe, vectors) as find:
-            cases += [_result(shelf, case, find(case.question)) for case in shelf.cases]
-            strangers += [bool(find(question)) for question in shelf.strangers]
+    for data_set in some:
+        with searchable(data_set, recipe, vectors) as find:
+            cases += [_result(data_set, case, find(case.question)) for case in data_set.cases]
+            strangers += [bool(find(question)) for question in data_set.strangers]
     return Results(cases, strangers)
 
 
-def _result(shelf: Shelf, case: Case, found: Sequence[Ranked]) -> Result:
-    gains = [unit_of(shelf, each.hit) in case.gold for each in found]
+def _result(data_set: DataSet, case: Case, found: Sequence[Ranked]) -> Result:
+    gains = [unit_of(data_set, each.hit) in case.gold for each in found]
     best = _gain([True] * min(len(case.gold), WANTED))
     tokens = sum(
-        count_tokens(f"{each.hit.context if shelf.kind == 'document' else ''}\n{each.hit.text}") for each in found
+        count_tokens(f"{each.hit.context if data_set.kind == 'document' else ''}\n{each.hit.text}") for each in found
     )
     return Result(case, sum(gains) / len(case.gold), _gain(gains) / best, tokens)
 

@@ -1,4 +1,4 @@
-"""How a shelf is put into an index and searched: as the project does, or with a part of that left out."""
+"""Indexing and searching of a data set, as deployed or with a part left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
-from benchmarks.retrieval_sets import Shelf, Unit
+from benchmarks.retrieval_sets import DataSet, Unit
 from benchmarks.retrieval_vectors import RememberedVectors
 from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.domain.documents import Chunk, ChunkRow, Document, DocumentKind, DocumentOrigin, DocumentState
@@ -32,24 +32,24 @@ _ADAPTER = "fencepost.retrieval.indexes.embedded"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is done and what is left out.
+    """The parts of indexing and ranking that are used.
 
     Attributes:
-        lexical, nearest: whether the query is asked.
-        pieces: documents are cut; else each is one entry.
-        context: entries have the words around theirs.
-        address: its words are part of the context, and of what is embedded.
-        days: a message's day is among its words.
-        beside: a message's vector has a part of its neighbours'.
-        analysis: words lose their endings, and stop words are not asked for.
-        by_ranks: reciprocal rank fusion (k = 60) in the place of the sum of scores.
-        floor: nothing is given where not even the best is relevant.
-        diverse: the last choice prefers what says something new.
+        lexical, nearest: run this query.
+        chunks: split documents into chunks; else each is one entry.
+        context: entries contain their headings or neighbouring turns.
+        address: add the words of the address to the context and to the embedded text.
+        days: add a message's date to its words.
+        beside: blend the neighbours' vectors into a message's vector.
+        analysis: stem words, and omit stop words from queries.
+        by_ranks: use reciprocal rank fusion (k = 60) instead of the sum of scores.
+        floor: return nothing if even the best hit is not relevant.
+        diverse: prefer hits that differ from those already selected.
     """
 
     lexical: bool = True
     nearest: bool = True
-    pieces: bool = True
+    chunks: bool = True
     context: bool = True
     address: bool = True
     days: bool = True
@@ -63,7 +63,7 @@ class Recipe:
 
 
 OURS: Final = Recipe()
-_ALONE = Recipe(pieces=False, context=False, address=False, days=False, beside=False, floor=False, diverse=False)
+_ALONE = Recipe(chunks=False, context=False, address=False, days=False, beside=False, floor=False, diverse=False)
 _PLAIN = Weights(speaker=0, wording=0)
 WORDS_ALONE: Final = replace(_ALONE, nearest=False, weights=_PLAIN)
 VECTORS_ALONE: Final = replace(_ALONE, lexical=False, weights=_PLAIN)
@@ -71,10 +71,10 @@ VECTORS_ALONE: Final = replace(_ALONE, lexical=False, weights=_PLAIN)
 
 @contextmanager
 def searchable(
-    shelf: Shelf, recipe: Recipe, vectors: RememberedVectors
+    data_set: DataSet, recipe: Recipe, vectors: RememberedVectors
 ) -> Iterator[Callable[[str], tuple[Ranked, ...]]]:
-    """Put a shelf into an index, and lend what finds the best of it for a question."""
-    scope = authorize(Operator("acme"), Action.WRITE, Resource("acme", f"member:{shelf.name}"))
+    """Index a data set, and yield a function that finds the best hits for a question."""
+    scope = authorize(Operator("acme"), Action.WRITE, Resource("acme", f"member:{data_set.name}"))
     with ExitStack() as stack:
         if not recipe.analysis:
             stack.enter_context(patch(f"{_ADAPTER}.writing.analysed", terms))
@@ -82,28 +82,30 @@ def searchable(
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         index = EmbeddedIndex(Path(folder) / "index.db")
         stack.callback(index.close)
-        index.upsert(scope, list(_entries(shelf, recipe, vectors, scope)))
-        asked = vectors.questions([*(case.question for case in shelf.cases), *shelf.strangers])
-        search = Search(kind=shelf.kind, grants=GRANTS if shelf.kind == "document" else frozenset(), limit=recipe.limit)
+        index.upsert(scope, list(_entries(data_set, recipe, vectors, scope)))
+        asked = vectors.questions([*(case.question for case in data_set.cases), *data_set.strangers])
+        search = Search(
+            kind=data_set.kind, grants=GRANTS if data_set.kind == "document" else frozenset(), limit=recipe.limit
+        )
 
         def find(question: str) -> tuple[Ranked, ...]:
             words = index.lexical(scope, search, question) if recipe.lexical else ()
             meant = index.nearest(scope, search, asked[question], vectors.model) if recipe.nearest else ()
-            return _chosen(shelf, recipe, Lists(words, meant), question)
+            return _chosen(data_set, recipe, Lists(words, meant), question)
 
         yield find
 
 
-def unit_of(shelf: Shelf, hit: Hit) -> str:
-    """Return the unit that a hit is in."""
-    return hit.parent if shelf.kind == "document" else hit.chunk
+def unit_of(data_set: DataSet, hit: Hit) -> str:
+    """Return the unit that contains a hit."""
+    return hit.parent if data_set.kind == "document" else hit.chunk
 
 
-def _chosen(shelf: Shelf, recipe: Recipe, lists: Lists, question: str) -> tuple[Ranked, ...]:
-    profile = Profile.DOCUMENTS if shelf.kind == "document" else Profile.MESSAGES
+def _chosen(data_set: DataSet, recipe: Recipe, lists: Lists, question: str) -> tuple[Ranked, ...]:
+    profile = Profile.DOCUMENTS if data_set.kind == "document" else Profile.MESSAGES
     ranked = _by_ranks(lists) if recipe.by_ranks else fuse(lists, profile, question, recipe.weights)
     kept = relevant(ranked, question) if recipe.floor else ranked
-    parts = collapsed(kept, lambda each: unit_of(shelf, each.hit))
+    parts = collapsed(kept, lambda each: unit_of(data_set, each.hit))
     return diversified(parts, WANTED) if recipe.diverse else parts[:WANTED]
 
 
@@ -116,16 +118,16 @@ def _by_ranks(lists: Lists) -> tuple[Ranked, ...]:
     return tuple(Ranked(hits[name], scores[name]) for name in sorted(hits, key=lambda name: (-scores[name], name)))
 
 
-def _entries(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
-    make = _of_documents if shelf.kind == "document" else _of_messages
-    for entry in make(shelf, recipe, vectors, scope):
+def _entries(data_set: DataSet, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
+    make = _of_documents if data_set.kind == "document" else _of_messages
+    for entry in make(data_set, recipe, vectors, scope):
         yield entry if recipe.context else replace(entry, context="")
 
 
-def _of_documents(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
+def _of_documents(data_set: DataSet, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
     rows = [
         (document, row)
-        for document, unit in ((_document(unit, recipe, scope), unit) for unit in shelf.units)
+        for document, unit in ((_document(unit, recipe, scope), unit) for unit in data_set.units)
         for row in _rows(document, unit.text, recipe, vectors)
     ]
     embedded = vectors.passages([passage(document, row) for document, row in rows])
@@ -151,24 +153,24 @@ def _document(unit: Unit, recipe: Recipe, scope: Scope) -> Document:
 
 def _rows(document: Document, text: str, recipe: Recipe, vectors: RememberedVectors) -> Iterator[ChunkRow]:
     whole = Chunk(id="whole", start=0, end=len(text), text=text)
-    for piece in chunk(text, vectors.count) if recipe.pieces else (whole,):
+    for each in chunk(text, vectors.count) if recipe.chunks else (whole,):
         yield ChunkRow(
-            id=piece.id,
+            id=each.id,
             document=document.id,
-            text=piece.text,
-            breadcrumb=piece.breadcrumb,
-            lead=piece.lead,
+            text=each.text,
+            breadcrumb=each.breadcrumb,
+            lead=each.lead,
             since=1,
             model=vectors.model,
         )
 
 
-def _of_messages(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
-    said = [Said(unit.text, unit.day, unit.speaker) for unit in shelf.units]
+def _of_messages(data_set: DataSet, recipe: Recipe, vectors: RememberedVectors, scope: Scope) -> Iterator[IndexEntry]:
+    said = [Said(unit.text, unit.day, unit.speaker) for unit in data_set.units]
     alone = [message_fields(each) for each in said]
     own = vectors.passages([each.passage for each in alone])
-    for place, unit in enumerate(shelf.units):
-        before, after = _beside(shelf.units, place)
+    for place, unit in enumerate(data_set.units):
+        before, after = _beside(data_set.units, place)
         fields = message_fields(said[place], [said[n] for n in before], [said[n] for n in after])
         vector = own[fields.passage]
         sides = ([own[alone[n].passage] for n in side] for side in (before, after))
@@ -188,7 +190,7 @@ def _of_messages(shelf: Shelf, recipe: Recipe, vectors: RememberedVectors, scope
 
 
 def _beside(units: Sequence[Unit], place: int) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the turns of the same session before and after one."""
+    """Return the turns of the same session before and after a turn."""
     near = range(max(0, place - REACH), min(len(units), place + REACH + 1))
     same = [n for n in near if units[n].place == units[place].place]
     return [n for n in same if n < place], [n for n in same if n > place]

@@ -1,4 +1,4 @@
-"""Questions whose answers are known, and what they are asked of: chats, English sections, Japanese passages."""
+"""Data sets: chats, English sections and Japanese passages, with questions whose answers are known."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fencepost.retrieval.domain.search import EntryKind
 
 UNANSWERABLE: Final = "adversarial_unanswerable"
 STRANGERS_EACH: Final = 4
-"""Of the many questions to the chats, each fourth is asked of the sections."""
+"""Every fourth of the many chat questions is a stranger for the sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is to be found: a section, a passage or a turn.
+    """A unit that a search can find: a section, a passage or a turn.
 
     Attributes:
-        place: of a turn, its session; of a section, its address.
-        speaker, day: of a turn.
+        place: the session of a turn, or the address of a section.
+        speaker, day: set for turns only.
     """
 
     id: str
@@ -46,11 +46,11 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """What one owner has, in order, and the questions that are asked of it.
+class DataSet:
+    """The units of one owner, in order, and the questions about them.
 
     Attributes:
-        strangers: questions about other things, in the same language; none of the units answers them.
+        strangers: questions about other subjects in the same language, which no unit answers.
     """
 
     name: str
@@ -60,8 +60,8 @@ class Shelf:
     strangers: Sequence[str] = ()
 
 
-def shelves() -> Mapping[str, Sequence[Shelf]]:
-    """Return the shelves of each data set. The two in English are asked each other's questions."""
+def data_sets() -> Mapping[str, Sequence[DataSet]]:
+    """Return the parts of each data set. The two English sets use each other's questions as strangers."""
     folder = data_folder("retrieval")
     chats = _chats(data_folder("memory"))
     english, japanese = (_documents(folder / name) for name in ("anthropic_docs_en", "jaquad_dev_ja"))
@@ -74,18 +74,18 @@ def shelves() -> Mapping[str, Sequence[Shelf]]:
     }
 
 
-def _chats(folder: Path) -> tuple[Shelf, ...]:
+def _chats(folder: Path) -> tuple[DataSet, ...]:
     return tuple(_chat(row) for row in _rows(folder / "locomo_dev.jsonl"))
 
 
-def _chat(row: dict[str, Any]) -> Shelf:
+def _chat(row: dict[str, Any]) -> DataSet:
     units = tuple(map(_turn, row["turns"]))
     known = {unit.id for unit in units}
     cases = (
         Case(asked["question"], frozenset(asked["evidence"]) & known, asked["category_name"])
         for asked in row["questions"]
     )
-    return Shelf(row["sample_id"], "message", units, tuple(case for case in cases if case.gold))
+    return DataSet(row["sample_id"], "message", units, tuple(case for case in cases if case.gold))
 
 
 def _turn(turn: dict[str, Any]) -> Unit:
@@ -99,14 +99,14 @@ def _turn(turn: dict[str, Any]) -> Unit:
     )
 
 
-def _documents(folder: Path) -> Shelf:
+def _documents(folder: Path) -> DataSet:
     gold = defaultdict[str, set[str]](set)
     with (folder / "qrels.tsv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             gold[row["query-id"]].add(row["corpus-id"])
     units = tuple(_section(row) for row in _rows(folder / "corpus.jsonl"))
     cases = tuple(Case(row["text"], frozenset(gold[row["_id"]])) for row in _rows(folder / "queries.jsonl"))
-    return Shelf(folder.name, "document", units, cases)
+    return DataSet(folder.name, "document", units, cases)
 
 
 def _section(row: dict[str, Any]) -> Unit:

@@ -1,4 +1,4 @@
-"""The local embedder, which remembers on disk what it embedded: only the first run of a benchmark takes its time."""
+"""The local embedder with a cache of vectors on disk, so that only the first run of a benchmark embeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KNOWN = "SELECT vector FROM vectors WHERE digest = ?"
 
 
 class RememberedVectors:
-    """Vectors, kept in `$FENCEPOST_BENCH_CACHE`; by default in the system's temporary folder."""
+    """Vectors cached in `$FENCEPOST_BENCH_CACHE`, by default in the system's temporary folder."""
 
     def __init__(self) -> None:
         folder = Path(os.environ.get("FENCEPOST_BENCH_CACHE", Path(tempfile.gettempdir()) / "fencepost-bench"))
@@ -35,22 +35,22 @@ class RememberedVectors:
         return self._embedder.model.name
 
     def count(self, text: str) -> int:
-        """Return the tokens of a text."""
+        """Return the number of tokens of a text."""
         return self._embedder.count(text)
 
     def passages(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the vector of each of what is to be found."""
+        """Return the vectors of passages."""
         return self._vectors("passage", texts, self._embedder.passages)
 
     def questions(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the vector of each of what is looked for."""
+        """Return the vectors of questions."""
         return self._vectors("query", texts, lambda some: tuple(map(self._embedder.query, some)))
 
     def _vectors(
         self, prefix: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Sequence[Vector]]
     ) -> dict[str, Vector]:
         known = {text: vector for text in set(texts) if (vector := self._known(self._digest(prefix, text)))}
-        # Texts of one length together: the engine takes a batch as long as its longest.
+        # Sort texts by length: the engine takes as long for each text of a batch as for the longest.
         missing = sorted(set(texts) - set(known), key=lambda text: (len(text), text))
         for some in batched(missing, AT_ONCE, strict=False):
             known |= zip(some, embed(some), strict=True)

@@ -1,8 +1,8 @@
-"""Screening: recall and false positives by group, disguises on both sides, and its cost per character.
+"""Screening: recall and false positives by group, disguised texts, and cost per character.
 
-How the figures come about: the patterns are written from grammar, with one half of the rows in view. The texts of the
-other half, held out, are not read; but its totals are looked at again and again during the work, and so steer it. Fresh
-rows may come out somewhat lower than either half.
+The patterns are written from grammar, with one half of the rows visible. The texts of the held-out half are not read,
+but its totals are checked repeatedly while patterns are written, and so influence them. Recall on unseen texts may be
+somewhat lower than on either half.
 
 Usage: python -m benchmarks.screening
 """
@@ -51,13 +51,13 @@ def main() -> None:
 
 
 def read(path: Path) -> list[Sample]:
-    """Read a file with one JSON object a line."""
+    """Read a file with one JSON object per line."""
     with path.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 def group_rows(samples: list[Sample]) -> Iterator[Row]:
-    """Yield a row per group: over all samples, and over the held-out half beside it."""
+    """Yield a row per group, over all samples and over the held-out half."""
     whole, unseen = tally(samples, groups), tally(filter(is_held_out, samples), groups)
     for group in sorted(whole):
         yield Row(group, whole[group], f"held out: {unseen.get(group, '–')}")
@@ -81,7 +81,7 @@ def tally[Group](samples: Iterable[Sample], group_of: Callable[[Sample], list[Gr
 
 
 def groups(sample: Sample) -> list[str]:
-    """Name the groups that a sample counts in: its kind, and Japanese and Korean apart."""
+    """Return the groups of a sample: its kind, and Japanese and Korean separately."""
     east = sample["lang"] in {"ja", "ko"}
     if not sample["label"]:
         return [sample["kind"], *([f"benign {sample['lang']}", f"{sample['kind']} {sample['lang']}"] if east else [])]
@@ -91,7 +91,7 @@ def groups(sample: Sample) -> list[str]:
 
 
 def is_held_out(sample: Sample) -> bool:
-    """Whether a sample belongs to the half whose texts were not read for writing patterns, by the hash of its id."""
+    """Whether a sample belongs to the held-out half, by the hash of its id."""
     return hashlib.sha256(sample["id"].encode()).digest()[0] % 2 == 1
 
 

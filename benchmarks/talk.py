@@ -1,4 +1,4 @@
-"""A stored conversation in memory: what a turn finds, its prompt, and what it leaves behind. Shared by benchmarks."""
+"""A stored conversation in memory, for several benchmarks: the material of a turn, its prompt and its results."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ MODEL = "claude-haiku-5-5"
 SITE = Site(org="demo", id="docs", key="demo", budgets=LayerBudgets())
 KEYS = SecretKeys("signing", api_key="any", read=lambda _name, _anew: "a signing secret")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-COMPOSER = PromptBuilder(keys=KEYS, ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
+PROMPT_BUILDER = PromptBuilder(keys=KEYS, ranker=FullTextRanker(), budgets=SITE.budgets, unsigned="accept")
 _NONCE = "0" * NONCE_CHARACTERS
 
 
 @dataclass(slots=True)
 class Talk:
-    """One conversation, summarised as a job would: when its window has left messages behind."""
+    """One conversation. It is summarised as a job would do it: when messages have left the window."""
 
     documents: DocumentSet
     facts: tuple[Fact, ...] = ()
@@ -50,7 +50,7 @@ class Talk:
         return len(self.messages) + 1
 
     def draft(self, question: str) -> Draft:
-        """Return the turn of a question."""
+        """Return the draft of a question's turn."""
         opened = OpenTurn(message_id=f"m{self.next_seq}", seq=self.next_seq, holder="h", until=NOW)
         row = Conversation(
             id="c",
@@ -65,7 +65,7 @@ class Talk:
         recent = tuple(self.messages[-SITE.budgets.messages :])
         material = TurnMaterial(conversation=row, recent=recent, summary=self.summary, facts=self.facts)
         request = TurnRequest(message=question, message_id=opened.message_id, conversation_id=row.id)
-        return COMPOSER.draft_turn(request, material, self.documents, SITE)
+        return PROMPT_BUILDER.draft_turn(request, material, self.documents, SITE)
 
     def settle(self, question: str, answer: str) -> None:
         """Store an exchange."""
@@ -74,7 +74,7 @@ class Talk:
         self.messages += [asked, self._message(seq + 1, Role.ASSISTANT, answer, MessageStatus.COMPLETE, seq)]
 
     def summarise(self, complete: Callable[[Prompt], str]) -> None:
-        """Extend the summary as far as the next window leaves messages behind."""
+        """Extend the summary to the messages before the next window."""
         recent = self.messages[-SITE.budgets.messages :]
         through = wanted_through(recent, self.next_seq, SITE.budgets)
         while step := next_step(self.summary, settled(self.messages), through):

@@ -1,8 +1,8 @@
-"""What a turn asks of the stores, by the conversation's length, and how many turns a second sixteen clients get.
+"""Store operations of a turn by the conversation's length, and turns per second of sixteen clients.
 
 Run `python -m benchmarks.turn_operations`. Operations and capacity units follow DynamoDB's published rules. Items are
-those that are read, checked and written: no more than the window holds, however long the conversation is. The clients
-are threads of one process that share one emulated cloud: their turns per second mean something only against one's.
+those read, checked and written: at most as many as the window contains, however long the conversation is. The clients
+are threads of one process and share one emulated cloud: their turns per second are meaningful only against one client.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def main() -> None:
 
 
 def operation_rows(local: Turning) -> Iterator[Row]:
-    """Yield operations, items and capacity of a turn, each length against the shortest one."""
+    """Yield operations, items and capacity of a turn for each length, against the shortest."""
     shortest = 0.0
     for length in LENGTHS:
         conversation = local.conversation(length)
         local.turn(conversation)
         turns = [local.turn(conversation) for _ in range(REPEATS)]
-        # One more, every few seconds, renews the directory's copy of the site.
+        # Every few seconds, one more operation renews the cached copy of the site.
         operations = min(turn.operations for turn in turns)
         units = min(turn.units for turn in turns)
         shortest = shortest or units
@@ -44,7 +44,7 @@ def operation_rows(local: Turning) -> Iterator[Row]:
 
 
 def throughput_row(local: Turning) -> Row:
-    """Time many clients, each in a conversation of its own, against one."""
+    """Time many clients, each in a separate conversation, against one client."""
     alone, together = local.per_second(1, TURNS_OF_EACH), local.per_second(CLIENTS, TURNS_OF_EACH)
     title = f"turns per second at {CLIENTS} clients, against one"
     return Row(title, f"{together:.1f}", f"{alone:.1f}", f"{together / alone:.2f}×")

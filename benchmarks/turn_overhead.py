@@ -1,9 +1,9 @@
-"""What a warm turn costs beside the provider and the stores, by the conversation's length.
+"""Time of a warm turn without the provider and the stores, by the conversation's length.
 
-Run `python -m benchmarks.turn_overhead`. The chat function runs in this process. The emulated DynamoDB looks at every
-row of a partition when it is queried, which DynamoDB does not: the time spent waiting for it is told apart, and does
-not count as the turn's own. Neither does length what a question brings along: one that leans on the last ones is looked
-for with their words, and embedding these takes the machine's own model longer. A line of its own says how much.
+Run `python -m benchmarks.turn_overhead`. The chat function runs in this process. A query of the emulated DynamoDB reads
+every row of a partition, unlike DynamoDB: the time spent waiting for it is reported separately and is not part of the
+turn's own time. All lengths use the same complete question. A follow-up is searched together with the words of earlier
+questions, which the local embedder takes longer to embed; a separate row shows this.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def main() -> None:
 
 
 def measured(local: Turning) -> dict[str, list[MeasuredTurn]]:
-    """Return turns by what they are, taken in turn, so that whatever else is slow is slow for all."""
+    """Return the turns of each kind, measured alternately, so that other load on the machine affects all kinds."""
     conversations = {length: local.conversation(length) for length in LENGTHS}
     asked = {f"{length:,} messages": (conversation, QUESTION) for length, conversation in conversations.items()}
-    asked[f"{TALKED} messages, a question that leans on the last ones"] = (conversations[TALKED], FOLLOW_UP)
+    asked[f"{TALKED} messages, a follow-up question"] = (conversations[TALKED], FOLLOW_UP)
     for conversation, question in asked.values():
         local.turn(conversation, question)
     turns: dict[str, list[MeasuredTurn]] = {title: [] for title in asked}
@@ -41,7 +41,7 @@ def measured(local: Turning) -> dict[str, list[MeasuredTurn]]:
 
 
 def rows(turns: dict[str, list[MeasuredTurn]]) -> Iterator[Row]:
-    """Yield each kind of turn against the first one."""
+    """Yield each kind of turn against the first kind."""
     own = {title: statistics.median(turn.own for turn in some) for title, some in turns.items()}
     first = next(iter(own.values()))
     for title, milliseconds in own.items():

@@ -1,4 +1,4 @@
-"""Turns of the real chat function in this process, its stores and the stand-in for the provider on the local cloud."""
+"""Turns of the real chat function in this process, with stores and the provider's stand-in on the local cloud."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, WriteRequestTypeDef
 
 LENGTHS = (0, 100, 10_000)
-"""Messages of the conversations that are gone on with."""
+"""Numbers of messages of the conversations that turns continue."""
 QUESTION = "How is Fencepost installed?"
-"""It stands by itself: what it is looked for with is as long in any conversation."""
+"""Complete in itself, so that its search text is the same in every conversation."""
 SITE = "demo"
 _WRITTEN_AT_ONCE = 25
 _OK = 200
@@ -48,7 +48,7 @@ _OK = 200
 
 @dataclass
 class StoreMeter:
-    """What one client asks of the tables: operations, items, capacity units, and how long somebody waits for them."""
+    """Counts one client's operations, items and capacity units, and measures the time spent waiting for them."""
 
     operations: int = 0
     items: int = 0
@@ -58,18 +58,18 @@ class StoreMeter:
     _lock: Lock = field(default_factory=Lock)
 
     def watch(self, client: DynamoDBClient) -> None:
-        """Count from here on."""
+        """Start counting."""
         client.meta.events.register("provide-client-params.dynamodb", self._ask)
         client.meta.events.register("before-send.dynamodb", self._begin)
         client.meta.events.register("after-call.dynamodb", self._end)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset all counters."""
         self.operations, self.items, self.units, self.waits = 0, 0, 0.0, []
 
     @property
     def milliseconds(self) -> float:
-        """The time in which at least one operation was under way."""
+        """The time during which at least one operation was in progress."""
         waited, end = 0.0, 0.0
         for began, ended in sorted(self.waits):
             waited += max(0.0, ended - max(began, end))
@@ -99,11 +99,11 @@ class MeasuredTurn:
     """One turn, its times in milliseconds.
 
     Attributes:
-        own: without the provider and the stores.
-        stores: of the stores.
-        operations, items, units: what these were asked, what they read, checked and wrote for it, and its capacity.
-        retrieval: of waiting for passages; what goes on beside the loading is no part of it.
-        degraded: a part of them was late.
+        own: time without the provider and the stores.
+        stores: time of the stores.
+        operations, items, units: store operations, items read, checked and written, and consumed capacity.
+        retrieval: time spent waiting for passages, without the part that overlaps the load.
+        degraded: whether some passages missed the deadline.
     """
 
     own: float
@@ -116,13 +116,13 @@ class MeasuredTurn:
 
     @property
     def beside_the_provider(self) -> float:
-        """The whole turn without the provider."""
+        """The time of the whole turn without the provider."""
         return self.own + self.stores
 
 
 @dataclass(frozen=True)
 class Turning:
-    """The function, and a visitor of the demo's site who asks it."""
+    """The function, and a visitor of the demo site."""
 
     cloud: Cloud
     handler: Handler
@@ -132,7 +132,7 @@ class Turning:
     log: io.StringIO
 
     def turn(self, conversation_id: str | None, question: str = QUESTION) -> MeasuredTurn:
-        """Make one turn, which must be answered."""
+        """Run one turn, which must be answered."""
         event = self._event(conversation_id, question)
         self.meter.reset()
         self.log.truncate(0)
@@ -154,7 +154,7 @@ class Turning:
         )
 
     def per_second(self, clients: int, turns: int) -> float:
-        """Return the turns per second of so many clients, each with a function and a conversation of its own."""
+        """Return the turns per second of several clients, each with a separate function and conversation."""
         with contextlib.redirect_stdout(self.log), ThreadPoolExecutor(clients) as pool:
             handlers = [chat_handler() for _ in range(clients)]
             list(pool.map(lambda handler: self._talk(handler, 1), handlers))
@@ -171,7 +171,7 @@ class Turning:
             conversation = json.loads(answer["body"])["conversationId"]
 
     def conversation(self, messages: int) -> str | None:
-        """Store a conversation of so many messages, without pointers to them; None begins one with each turn."""
+        """Store a conversation of this length, without pointers; with None, each turn starts a new one."""
         if not messages:
             return None
         now, name = datetime.now(UTC), f"c{messages}"
@@ -213,7 +213,7 @@ def turning() -> Iterator[Turning]:
         rest(cloud)
         token, visitor_id = new_visitor(cloud)
         os.environ.update(environment(cloud, "ChatFunction"), AWS_ENDPOINT_URL=cloud.emulator.endpoint_url)
-        # The emulator takes seconds to look through ten thousand rows, and is what is waited for, not what is measured.
+        # The emulator takes seconds to read ten thousand rows; this wait is not part of the measurement.
         store.READ_TIMEOUT_SECONDS = 60
         meter, log, visitor = StoreMeter(), io.StringIO(), Visitor("demo", "demo", visitor_id)
         meter.watch(store.dynamodb_client())
@@ -223,14 +223,14 @@ def turning() -> Iterator[Turning]:
 
 
 def rest(cloud: Cloud) -> None:
-    """Let no job follow from what is written: it would share the processors with what is measured."""
+    """Stop jobs from starting after writes: they would compete for the CPU with the measured turns."""
     client = cloud.emulator.client("lambda")
     for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
         client.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
 
 
 def new_visitor(cloud: Cloud) -> tuple[str, str]:
-    """Return a visitor's token, and the id in it."""
+    """Return a visitor token, and the visitor id in it."""
     answer = httpx.post(f"{cloud.url}/v1/visitors", json={"site": SITE}, timeout=60, trust_env=False)
     answer.raise_for_status()
     return answer.json()["token"], answer.json()["visitorId"]

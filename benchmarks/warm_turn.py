@@ -1,7 +1,7 @@
-"""What a warm turn costs beside the provider, against a bare Powertools "hello" with the same layers.
+"""Time of a warm turn without the provider, against a bare Powertools "hello" with the same layers.
 
-Run `python -m benchmarks.warm_turn`. It deploys the stack and the hello on one emulated cloud and invokes both in turn.
-Times are of the emulator on this machine and mean something only as ratios.
+Run `python -m benchmarks.warm_turn`. It deploys the stack and the hello on one emulated cloud and invokes them
+alternately. Times are the emulator's on this machine and are meaningful only as ratios.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ QUESTION = {
 
 @dataclass(frozen=True)
 class Turn:
-    """One invocation, in milliseconds as its caller saw it; `stages` as the function logged them."""
+    """One invocation: milliseconds as measured by the caller, and `stages` as logged by the function."""
 
     milliseconds: float
     stages: dict[str, float]
 
     @property
     def beside_the_provider(self) -> float:
-        """Return the time that is not the provider's."""
+        """Return the time without the provider."""
         return self.milliseconds - self.stages.get("provider", 0.0)
 
 
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def time_rows(cloud: Cloud) -> Iterator[Row]:
-    """Yield the turn against the hello, and what its stages take."""
+    """Yield the turn against the hello, and the time of its stages."""
     client = cloud.emulator.client("lambda")
     chat = next(name for name in cloud.deployment.functions if "ChatFunction" in name)
     hello = deploy_hello(client, chat)
@@ -134,14 +134,14 @@ def invoke(client: Any, function: str) -> Turn:
 
 
 def stages(log: str) -> dict[str, float]:
-    """Return the stage timings of the request's event in a log."""
+    """Return the stage times in the request's event from a log."""
     lines = (json.loads(line) for line in log.splitlines() if line.startswith("{"))
     found: dict[str, float] = next((line["stages"] for line in lines if line.get("event") == "request"), {})
     return found
 
 
 def store_row(cloud: Cloud) -> Row:
-    """Count what one answered turn asks of the tables."""
+    """Count the table operations of one answered turn."""
     client = cloud.emulator.client("dynamodb")
     units: list[float] = []
     client.meta.events.register("provide-client-params.dynamodb", ask_for_units)
@@ -158,12 +158,12 @@ def store_row(cloud: Cloud) -> Row:
 
 
 def ask_for_units(params: dict[str, Any], **_: Any) -> None:
-    """Have the store tell what an operation takes."""
+    """Request the consumed capacity of an operation."""
     params["ReturnConsumedCapacity"] = "TOTAL"
 
 
 def consumed(parsed: dict[str, Any]) -> float:
-    """Return the capacity units of an answer."""
+    """Return the capacity units in a response."""
     units: float = parsed["ConsumedCapacity"]["CapacityUnits"]
     return units
 
