@@ -40,7 +40,7 @@ class VisitorRoutes(RouteGroup):
             "/v1/visitors",
             _issue,
             "visit",
-            "Get a token for a visitor of a site, or with the old token a new one.",
+            "Issue a visitor token for a site, or renew the token that is sent.",
             ok(VisitorBody),
             VisitorRequest,
             errors=(

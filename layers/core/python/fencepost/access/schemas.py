@@ -11,9 +11,9 @@ from fencepost.http.schemas import Sent
 
 
 class VisitorRequest(Body):
-    """Which site the visitor is on."""
+    """The site that the visitor is on."""
 
-    site: str = Field(min_length=1, max_length=128, description="Its public key.")
+    site: str = Field(min_length=1, max_length=128, description="Public key of the site.")
 
 
 class VisitorBody(Sent):
@@ -21,4 +21,4 @@ class VisitorBody(Sent):
 
     token: str = Field(description="Send it as `Authorization: Bearer …`.")
     visitor_id: str = Field(description="Stays the same when the token is renewed.")
-    expires_at: datetime = Field(description="Renew the token before: `POST /v1/visitors` with the old one.")
+    expires_at: datetime = Field(description="Renew the token before then: `POST /v1/visitors` with the old one.")

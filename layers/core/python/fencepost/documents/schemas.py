@@ -43,33 +43,35 @@ def _address(value: str) -> str:
 
 Title = Annotated[
     str,
-    Field(max_length=MAX_TITLE_CHARACTERS, description="Empty takes it from the document."),
+    Field(max_length=MAX_TITLE_CHARACTERS, description="If empty, it is taken from the document."),
     AfterValidator(_shown),
 ]
 Url = Annotated[
     str,
-    Field(max_length=MAX_ADDRESS_CHARACTERS, description="Where readers find it."),
+    Field(max_length=MAX_ADDRESS_CHARACTERS, description="Address that answers link to."),
     AfterValidator(_address),
 ]
 SourceUrl = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_ADDRESS_CHARACTERS, description="An http(s) address that is fetched."),
+    Field(min_length=1, max_length=MAX_ADDRESS_CHARACTERS, description="The http(s) address to fetch."),
     AfterValidator(_address),
 ]
-Language = Annotated[str, Field(pattern=_LANGUAGE, description="BCP 47. Empty takes it from the document.")]
+Language = Annotated[str, Field(pattern=_LANGUAGE, description="BCP 47 tag. If empty, it is taken from the document.")]
 RefreshHours = Annotated[
-    Whole, Field(ge=0, le=MAX_REFRESH_HOURS, description="How often the address is asked again; 0 for never.")
+    Whole, Field(ge=0, le=MAX_REFRESH_HOURS, description="Hours between fetches of the source; 0 for never.")
 ]
-Text = Annotated[str, Field(min_length=1, pattern=r"\S", description="The document itself.")]
+Text = Annotated[str, Field(min_length=1, pattern=r"\S", description="Content of the document.")]
 
 
 class AclSettings(AdminBody):
-    """Who may read a document: everybody on its site, all members, members of a role, or users by their subjects."""
+    """Access rights of a document: all visitors of its site, all members, members with a role, or named users."""
 
     audience: Literal["site", "organisation", "role", "users"] = "site"
-    role: Literal["admin", "member"] | None = Field(None, description="Of `role`, and of nothing else.")
+    role: Literal["admin", "member"] | None = Field(
+        None, description="Required with the audience `role`; not allowed otherwise."
+    )
     users: list[Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]] = Field(
-        [], max_length=MAX_USERS, description="Of `users`, and of nothing else."
+        [], max_length=MAX_USERS, description="Subjects. Required with the audience `users`; not allowed otherwise."
     )
 
     @model_validator(mode="after")
@@ -89,7 +91,7 @@ class _Described(AdminBody):
 
     title: Title = ""
     site: str = Field(
-        "", pattern=f"^({ORG_ID.pattern})?$", description="Id of the site that it is for; empty for all of them."
+        "", pattern=f"^({ORG_ID.pattern})?$", description="Id of the site that it belongs to; empty for all sites."
     )
     url: Url = ""
     language: Language = ""
@@ -97,13 +99,13 @@ class _Described(AdminBody):
 
 
 class DocumentRequest(_Described):
-    """A document that is sent along as `text`, or is fetched from `source`: one of the two."""
+    """A new document, either with its `text` or with a `source` to fetch it from."""
 
     text: Text | None = None
-    kind: Literal["text", "markdown", "html"] = Field("markdown", description="What is written in `text`.")
+    kind: Literal["text", "markdown", "html"] = Field("markdown", description="Format of `text`.")
     source: SourceUrl | None = None
     origin: Literal["page", "llms_full", "sitemap"] | None = Field(
-        None, description="What stands at `source`; null tells it by the address."
+        None, description="Kind of `source`; if null, it is derived from the address."
     )
     refresh_hours: RefreshHours = 0
 
@@ -136,7 +138,7 @@ class DocumentRequest(_Described):
 
 
 class UploadRequest(_Described):
-    """A document that will be uploaded."""
+    """A document to upload."""
 
     content_type: str = Field(max_length=100, description=f"One of {', '.join(UPLOAD_KINDS)}.")
     size: Whole = Field(ge=1, description=f"Bytes, at most {MAX_DOCUMENT_BYTES:,}; the upload may not be larger.")
@@ -147,14 +149,14 @@ class UploadRequest(_Described):
 
 
 class DocumentPatch(AdminBody):
-    """What is to be different. What is left out stays."""
+    """Changes of a document. Fields that are left out stay as they are."""
 
     title: Title | None = None
     url: Url | None = None
     language: Language | None = None
     acl: AclSettings | None = None
     refresh_hours: RefreshHours | None = None
-    text: Text | None = Field(None, description="Of a document that was sent along.")
+    text: Text | None = Field(None, description="New text. Only for a document that was added with `text`.")
 
     def changes(self) -> DocumentChanges:
         """Return the changes; None for each field that stays."""
@@ -168,7 +170,7 @@ class DocumentPatch(AdminBody):
 
 
 class DocumentsQuery(Query):
-    """Which documents to list."""
+    """Parameters of a list of documents."""
 
     limit: Limit = DEFAULT_PAGE
     cursor: Cursor | None = None
@@ -193,26 +195,26 @@ class DocumentBody(Sent):
     acl: AclBody
     state: DocumentState
     url: str
-    source: str | None = Field(None, description="Where it is fetched from.")
-    parent: str | None = Field(None, description="The sitemap that named it.")
+    source: str | None = Field(None, description="Address that it is fetched from.")
+    parent: str | None = Field(None, description="The sitemap that lists it.")
     language: str
-    version: int = Field(description="Of what is found at present; 0 before the first is whole.")
+    version: int = Field(description="Version that is currently found; 0 before the first is complete.")
     chunks: int
     size_bytes: int
     refresh_hours: int
     created_at: datetime
     updated_at: datetime
     checked_at: datetime | None = Field(None, description="When it was last read.")
-    error: ErrorCode | None = Field(None, description="What its last reading failed of, or is tried again for.")
+    error: ErrorCode | None = Field(None, description="Error of the last attempt to read it; it may be retried.")
     upload: UploadBody | None = None
-    expires_at: datetime | None = Field(None, description="When the form for the upload ends.")
+    expires_at: datetime | None = Field(None, description="When the upload form expires.")
 
 
 class DocumentList(Sent):
     """A page of documents, newest first."""
 
     items: list[DocumentBody]
-    next_cursor: str | None = Field(None, description="Where the next page begins. Absent at the end.")
+    next_cursor: str | None = Field(None, description="Cursor of the next page. Absent on the last page.")
 
 
 def document_body(

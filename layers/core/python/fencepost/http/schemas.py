@@ -32,9 +32,11 @@ from fencepost.kernel.text import normalise
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
-Limit = Annotated[int, Field(ge=1, le=MAX_PAGE, description="Most items of one page."), BeforeValidator(digits)]
+Limit = Annotated[
+    int, Field(ge=1, le=MAX_PAGE, description="Maximum number of items on the page."), BeforeValidator(digits)
+]
 Cursor = Annotated[
-    str, Field(min_length=1, max_length=MAX_CURSOR_CHARACTERS, description="The `nextCursor` of the page before.")
+    str, Field(min_length=1, max_length=MAX_CURSOR_CHARACTERS, description="The `nextCursor` of the previous page.")
 ]
 
 
@@ -71,28 +73,28 @@ def done(body: Sent, status: HTTPStatus = HTTPStatus.OK) -> Response:
 
 
 class Health(BaseModel):
-    """What is up, and which version."""
+    """Status and version of the deployment."""
 
     status: Literal["ok"]
     version: str
 
 
 class ErrorBody(BaseModel):
-    """What every error answers."""
+    """The body of every error."""
 
     error: str = Field(description="One sentence that a visitor may read.")
-    code: ErrorCode = Field(description="For programs. A code never changes its meaning.")
-    requestId: str = Field(description="To be quoted to the operator.")  # noqa: N815 - the wire's name
+    code: ErrorCode = Field(description="Machine-readable. A code never changes its meaning.")
+    requestId: str = Field(description="Quote it when contacting the operator.")  # noqa: N815 - the wire's name
     retryAfter: int | None = Field(  # noqa: N815 - the wire's name
-        None, ge=1, description="Seconds until the daily caps begin anew. Present with these only."
+        None, ge=1, description="Seconds until the daily caps reset. Only present when one is exhausted."
     )
     fields: list[str] | None = Field(
-        None, description="Which settings are not what they may be. Present with `admin_input_invalid` only."
+        None, description="Paths of the invalid settings. Only present with errors about settings."
     )
 
 
 class UploadBody(Sent):
-    """A form to be posted as `multipart/form-data`: these fields first, the file last, as `file`."""
+    """A form to post as `multipart/form-data`: these fields first, then the file as `file`."""
 
     url: str
     fields: dict[str, str]

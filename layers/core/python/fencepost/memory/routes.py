@@ -80,7 +80,7 @@ class FactRoutes(RouteGroup):
             "/v1/facts",
             _list,
             "listFacts",
-            "List what is kept in mind, what the site pins first.",
+            "List facts, those that the site pins first.",
             ok(FactsBody),
             query=FactsQuery,
             errors=(ErrorCode.SITE_UNKNOWN,),
@@ -90,7 +90,7 @@ class FactRoutes(RouteGroup):
             "/v1/facts",
             _replace,
             "writeFacts",
-            "Say what is to be kept in mind from now on.",
+            "Replace the caller's pinned facts.",
             ok(FactsBody),
             FactsRequest,
             errors=_WRITE_ERRORS,
@@ -100,13 +100,13 @@ class FactRoutes(RouteGroup):
             "/v1/facts/{id}/approve",
             _approve,
             "approveFact",
-            "Have a proposed fact kept in mind.",
+            "Approve a proposed fact.",
             ok(FactsBody),
             ApproveFactRequest,
             errors=_WRITE_ERRORS,
             optional_body=True,
         ),
-        Route("DELETE", "/v1/facts/{id}", _delete, "deleteFact", "Remove a fact.", ok(FactsBody), leaving=True),
+        Route("DELETE", "/v1/facts/{id}", _delete, "deleteFact", "Delete a fact.", ok(FactsBody), leaving=True),
     )
 
 

@@ -38,30 +38,30 @@ type FactId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
 
 
 class WrittenFact(Body):
-    """A fact, with the id of the one that it keeps or takes the place of."""
+    """A fact, with the id of the stored fact that it keeps or replaces."""
 
     text: FactText = Field(description=f"At most {MAX_CHARACTERS} characters.")
     id: FactId | None = None
 
 
 class FactsRequest(Body):
-    """All facts that are to be pinned from now on. Pinned ones that are not among them are superseded."""
+    """The complete list of pinned facts. Pinned facts that are missing from it are superseded."""
 
     facts: Annotated[list[FactText | WrittenFact], Field(max_length=MAX_PINNED)]
 
 
 class ApproveFactRequest(Body):
-    """What an approved fact does besides being pinned."""
+    """Approval of a proposed fact."""
 
-    replaces: FactId | None = Field(None, description="Id of a pinned fact that does not hold any more.")
+    replaces: FactId | None = Field(None, description="Id of a pinned fact that this one replaces.")
 
 
 class FactsQuery(Query):
-    """Which facts to list."""
+    """Parameters of a list of facts."""
 
     state: Literal["current", "all"] = Field("current", description="`all` also lists superseded facts.")
     site: Annotated[str, Field(min_length=1, max_length=128)] | None = Field(
-        None, description="Public key of the site whose facts are meant, for members; else the default site's."
+        None, description="For members: public key of the site whose facts to list. If left out, the default site."
     )
 
 
@@ -71,17 +71,19 @@ class FactItem(Sent):
     id: str
     text: str
     state: FactState
-    pinned_by: Literal["owner", "site", "job"] = Field(description="What the `site` pinned is its admin's to change.")
+    pinned_by: Literal["owner", "site", "job"] = Field(
+        description="Facts that the `site` pinned are changed by its admins only."
+    )
     created_at: datetime
-    provenance: list[str] = Field(description="Ids of the messages that it was drawn from.")
-    superseded_by: str | None = Field(None, description="Id of the fact that took its place.")
+    provenance: list[str] = Field(description="Ids of the messages that it was derived from.")
+    superseded_by: str | None = Field(None, description="Id of the fact that replaced it.")
 
 
 class FactsBody(Sent):
-    """Facts: the texts of the caller's pinned ones, and all that were asked for with what is known of them."""
+    """Texts of the caller's pinned facts, and all requested facts with their details."""
 
     facts: list[str]
-    items: list[FactItem] = Field(description="The site's first, then the caller's.")
+    items: list[FactItem] = Field(description="The site's facts first, then the caller's.")
 
 
 def fact_body(fact: Fact) -> FactItem:

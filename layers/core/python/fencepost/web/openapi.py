@@ -90,8 +90,10 @@ def _paths() -> Json:
     paths: Json = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
-    paths["/health"] = {"get": _meta_operation("health", "What is up, and which version.", _reference(Health))}
-    paths["/openapi.json"] = {"get": _meta_operation("openapi", "This document.", {"type": "object"})}
+    paths["/health"] = {
+        "get": _meta_operation("health", "Read the status and version of the deployment.", _reference(Health))
+    }
+    paths["/openapi.json"] = {"get": _meta_operation("openapi", "Read this document.", {"type": "object"})}
     return paths
 
 

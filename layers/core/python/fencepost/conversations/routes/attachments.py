@@ -46,7 +46,7 @@ class AttachmentRoutes(RouteGroup):
             "/v1/attachments",
             _offer,
             "offerAttachment",
-            "Ask where to upload a file.",
+            "Get a form to upload a file.",
             created(AttachmentBody),
             AttachmentRequest,
             errors=(
@@ -60,7 +60,7 @@ class AttachmentRoutes(RouteGroup):
             "/v1/attachments/{id}/scan",
             _scan,
             "scanAttachment",
-            "Have a file read that was uploaded.",
+            "Scan an uploaded file.",
             {HTTPStatus.ACCEPTED: AttachmentBody, HTTPStatus.OK: AttachmentBody},
             errors=(ErrorCode.ATTACHMENT_NOT_READY,),
         ),
@@ -69,7 +69,7 @@ class AttachmentRoutes(RouteGroup):
             "/v1/attachments/{id}",
             _get,
             "readAttachment",
-            "See what is known of a file.",
+            "Read the state of a file.",
             ok(AttachmentBody),
         ),
     )

@@ -31,10 +31,10 @@ def _shown(name: str) -> str:
 
 
 class AttachmentRequest(Body):
-    """A file to be uploaded."""
+    """A file to upload."""
 
     name: Annotated[str, Field(max_length=1_000), AfterValidator(_shown)] = Field(
-        description=f"For people to read; at most {MAX_NAME_CHARACTERS} characters.", pattern=r"\S"
+        description=f"Display name; at most {MAX_NAME_CHARACTERS} characters.", pattern=r"\S"
     )
     content_type: str = Field(alias="contentType", max_length=100, description=f"One of {', '.join(CONTENT_TYPES)}.")
     size: Annotated[Whole, Field(ge=1)] = Field(
@@ -51,11 +51,11 @@ class AttachmentBody(Sent):
     size: int
     state: AttachmentState
     created_at: datetime
-    characters: int | None = Field(None, description="Of its text, once it was read.")
-    error: ErrorCode | None = Field(None, description="Why it was refused.")
-    job_id: str | None = Field(None, description="Of the job that reads it, where this request started one.")
+    characters: int | None = Field(None, description="Characters of its text. Present once it was scanned.")
+    error: ErrorCode | None = Field(None, description="Reason of the refusal.")
+    job_id: str | None = Field(None, description="Id of the scan's job, where this request started one.")
     upload: UploadBody | None = None
-    expires_at: datetime | None = Field(None, description="When the form for the upload ends.")
+    expires_at: datetime | None = Field(None, description="When the upload form expires.")
 
 
 def attachment_body(

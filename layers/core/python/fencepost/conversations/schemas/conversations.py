@@ -28,48 +28,50 @@ class RenameRequest(Body):
     """A conversation's new title."""
 
     title: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE_CHARACTERS), AfterValidator(_shown)] = (
-        Field(description="Kept as it is, after Unicode's compatibility normalisation (NFKC).", pattern=r"\S")
+        Field(description="Stored after Unicode's compatibility normalisation (NFKC).", pattern=r"\S")
     )
 
 
 class FeedbackRequest(Body):
-    """What the owner thinks of an answer."""
+    """The owner's rating of an answer."""
 
-    rating: Rating | None = Field(description="null takes a rating back.")
+    rating: Rating | None = Field(description="null removes the rating.")
 
 
 class ConversationsQuery(Query):
-    """Which conversations to list."""
+    """Parameters of a list of conversations."""
 
     limit: Limit = DEFAULT_PAGE
     cursor: Cursor | None = None
     title: Annotated[str, Field(max_length=MAX_TITLE_CHARACTERS)] = Field(
-        "", description="Only those whose title contains this, whatever its case."
+        "", description="Only conversations whose title contains this text, ignoring case."
     )
 
 
 class MessagesQuery(Query):
-    """Which messages to list, and from which end."""
+    """Parameters of a list of messages."""
 
     limit: Limit = DEFAULT_PAGE
     cursor: Cursor | None = None
-    order: Literal["asc", "desc"] = Field("asc", description="`asc` begins with the oldest, `desc` with the newest.")
+    order: Literal["asc", "desc"] = Field("asc", description="`asc` for oldest first, `desc` for newest first.")
 
 
 class ConversationBody(Sent):
     """A conversation."""
 
     id: str
-    title: str = Field(description="Empty until it was made in the background, or chosen.")
+    title: str = Field(description="Empty until a job generates it or the owner sets it.")
     site: str
     created_at: datetime
     updated_at: datetime
     message_count: int = Field(ge=0)
-    carried_from: str | None = Field(None, description="The summary that it began with, where it was carried over.")
+    carried_from: str | None = Field(
+        None, description="Id of the summary that it was started with. Present in carried conversations."
+    )
 
 
 class UsageBody(Sent):
-    """What the provider counted."""
+    """Token counts of the provider."""
 
     input_tokens: int
     cache_write_tokens: int
@@ -78,13 +80,13 @@ class UsageBody(Sent):
 
 
 class SourceBody(Sent):
-    """What an answer cites."""
+    """A source that an answer cites."""
 
     id: str
     title: str
     url: str
     span: tuple[int, int] | None = Field(
-        None, description="Where a passage stands in its document's or message's text, in code points, end exclusive."
+        None, description="Position of a passage in its document's or message's text, in code points, end exclusive."
     )
 
 
@@ -92,21 +94,21 @@ class MessageBody(Sent):
     """A message."""
 
     id: str
-    seq: int = Field(ge=1, description="Its place in the conversation.")
+    seq: int = Field(ge=1, description="Sequence number in the conversation.")
     role: Role
     content: str = Field(description="Markdown in answers.")
     created_at: datetime
     status: MessageStatus
-    reply_to: int | None = Field(None, description="Of an answer, the question's `seq`.")
-    sources: list[SourceBody] | None = Field(None, description="Of an answer, in the order in which it cites them.")
+    reply_to: int | None = Field(None, description="`seq` of the question. Present in answers.")
+    sources: list[SourceBody] | None = Field(None, description="Sources in the order of citation. Present in answers.")
     usage: UsageBody | None = None
     rating: Rating | None = None
-    degraded: bool | None = Field(None, description="True where the answer had to do without part of its context.")
+    degraded: bool | None = Field(None, description="True if part of the context was not available for the answer.")
     attachments: list[str] | None = None
 
 
 class LayerBody(Sent):
-    """What one layer of the prompt took, and the ids of all that stood in it."""
+    """Tokens of one layer of the prompt, and the ids of its sources."""
 
     layer: LayerName
     tokens: int
@@ -114,7 +116,7 @@ class LayerBody(Sent):
 
 
 class PromptBody(Sent):
-    """What went into an answer's prompt, and what it cost."""
+    """The prompt context of an answer, and its cost."""
 
     created_at: datetime
     model: str
@@ -128,27 +130,27 @@ class PromptBody(Sent):
 
 
 class ContextBody(PromptBody):
-    """The audit view of an answer: what went into its prompt."""
+    """The prompt context of an answer."""
 
     answer_id: str
 
 
 class ConversationList(Sent):
-    """A page of conversations, the last changed first."""
+    """A page of conversations, most recently changed first."""
 
     items: list[ConversationBody]
-    next_cursor: str | None = Field(None, description="Where the next page begins. Absent at the end.")
+    next_cursor: str | None = Field(None, description="Cursor of the next page. Absent on the last page.")
 
 
 class MessageList(Sent):
     """A page of messages."""
 
     items: list[MessageBody]
-    next_cursor: str | None = Field(None, description="Where the next page begins. Absent at the end.")
+    next_cursor: str | None = Field(None, description="Cursor of the next page. Absent on the last page.")
 
 
 class FeedbackBody(Sent):
-    """The rating that is stored."""
+    """The stored rating."""
 
     message_id: str
     rating: Rating | None = None

@@ -61,7 +61,7 @@ class CarryRoutes(RouteGroup):
             "/v1/conversations/{id}/carry",
             _carry,
             "carryConversation",
-            "Go on in another organisation with an approved summary.",
+            "Continue in another organisation with an approved summary.",
             created(ConversationBody),
             CarryRequest,
             errors=(

@@ -24,7 +24,7 @@ def _decoded(value: object) -> object:
 
 
 class ImportRequest(Body):
-    """A bundle, or none: then the answer says where to upload it."""
+    """A bundle to import. If it is left out, the response has a form to upload it."""
 
     bundle: Annotated[bytes | None, BeforeValidator(_decoded)] = Field(
         None, description="The file, in Base64 (RFC 4648, section 4).", json_schema_extra={"format": "byte"}
@@ -32,24 +32,26 @@ class ImportRequest(Body):
 
 
 class JobBody(Sent):
-    """Work in the background."""
+    """A background job."""
 
     job_id: str
     state: JobState
     created_at: datetime
-    progress: dict[str, int] = Field(description="What was counted so far.")
-    error: ErrorCode | None = Field(None, description="What it failed of.")
+    progress: dict[str, int] = Field(description="Counts so far.")
+    error: ErrorCode | None = Field(None, description="Error that ended it.")
 
 
 class ExportBody(JobBody):
     """An export."""
 
-    url: str | None = Field(None, description="Where the bundle can be read. Present once it is done.")
-    expires_at: datetime | None = Field(None, description="When the address ends; the next look gives another.")
+    url: str | None = Field(None, description="Link to the bundle. Present once the export is done.")
+    expires_at: datetime | None = Field(
+        None, description="When the link expires; reading the state again returns a new one."
+    )
 
 
 class ImportUploadBody(Sent):
-    """Where to upload a bundle; its import is started afterwards."""
+    """Form to upload a bundle. Start the import after the upload."""
 
     job_id: str
     upload: UploadBody

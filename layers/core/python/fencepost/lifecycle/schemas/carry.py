@@ -13,18 +13,18 @@ from fencepost.memory.domain.summaries import Summary
 
 
 class CarryRequest(Body):
-    """Where to go on."""
+    """Target of a carried conversation."""
 
     organisation: Annotated[str, Field(min_length=1, max_length=63)] = Field(
         description="Id of another organisation where the caller is an active member."
     )
     site: Annotated[str, Field(min_length=1, max_length=128)] | None = Field(
-        None, description="Public key of one of its sites; without it, its default."
+        None, description="Public key of one of its sites; its default site if left out."
     )
 
 
 class ApproveRequest(Body):
-    """What was read."""
+    """Approval of a summary."""
 
     summary_id: Annotated[str, Field(min_length=1, max_length=64, alias="summaryId")] = Field(
         description="The `id` of the summary that the caller has read."
@@ -32,10 +32,10 @@ class ApproveRequest(Body):
 
 
 class SummaryLineBody(Sent):
-    """One statement, and what it rests on."""
+    """One statement with its sources."""
 
     text: str
-    sources: list[str] = Field(description="Ids of messages; of a summary, where it was carried over.")
+    sources: list[str] = Field(description="Ids of messages, or of the summary that it was carried over from.")
 
 
 class SummaryBody(Sent):
@@ -45,11 +45,11 @@ class SummaryBody(Sent):
     lines: list[SummaryLineBody]
     first_seq: int
     last_seq: int
-    content_hash: str = Field(description="SHA-256 over the messages that it covers.")
+    content_hash: str = Field(description="SHA-256 of the messages that it covers.")
     prompt_version: str
     model: str
     created_at: datetime
-    approved: bool = Field(description="It may be carried into another organisation.")
+    approved: bool = Field(description="Whether it may be carried into another organisation.")
 
 
 def summary_body(summary: Summary) -> SummaryBody:

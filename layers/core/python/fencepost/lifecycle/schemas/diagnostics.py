@@ -18,7 +18,7 @@ from fencepost.model.domain import Role
 
 
 class DiagnosisRequest(Body):
-    """What is to be diagnosed, why, and for how long."""
+    """The conversation to diagnose, the reason, and the duration."""
 
     conversation_id: Annotated[str, Field(alias="conversationId", pattern=r"^[!-~]{1,255}$")]
     owner: str = Field(
@@ -28,18 +28,18 @@ class DiagnosisRequest(Body):
         str,
         StringConstraints(strip_whitespace=True, min_length=MIN_REASON_CHARACTERS, max_length=MAX_REASON_CHARACTERS),
     ] = Field(description="Kept on record for other admins to read.")
-    minutes: Whole = Field(ge=1, le=MAX_MINUTES, description="After which it ends by itself.")
+    minutes: Whole = Field(ge=1, le=MAX_MINUTES, description="Duration, after which the diagnosis ends.")
 
 
 class DiagnosisQuery(Query):
-    """Which messages to look at."""
+    """Parameters of a list of masked messages."""
 
     limit: Limit = DEFAULT_PAGE
     cursor: Cursor | None = None
 
 
 class LookBody(Sent):
-    """A look that was taken."""
+    """One access by an admin during a diagnosis."""
 
     at: datetime
     what: str
@@ -47,7 +47,7 @@ class LookBody(Sent):
 
 
 class DiagnosisBody(Sent):
-    """A diagnosis, as its record holds it."""
+    """The record of a diagnosis."""
 
     id: str
     conversation_id: str
@@ -58,7 +58,7 @@ class DiagnosisBody(Sent):
     until: datetime
     closed_at: datetime | None = None
     looks: int
-    recent_looks: list[LookBody] | None = Field(None, description="The newest first.")
+    recent_looks: list[LookBody] | None = Field(None, description="Newest first.")
 
 
 class DiagnosisList(Sent):
@@ -68,7 +68,7 @@ class DiagnosisList(Sent):
 
 
 class MaskedMessage(Sent):
-    """A message without personal data. Its id is the client's own, and is left out: its number names it."""
+    """A message without personal data. Its client-chosen id is left out; `seq` identifies it."""
 
     seq: int
     role: Role
@@ -76,12 +76,12 @@ class MaskedMessage(Sent):
     created_at: datetime
     status: MessageStatus
     degraded: bool | None = None
-    attachments: int = Field(description="How many files it brings.")
+    attachments: int = Field(description="Number of attached files.")
     usage: UsageBody | None = None
 
 
 class MaskedMessages(Sent):
-    """A page of messages, the oldest first."""
+    """A page of messages, oldest first."""
 
     title: str
     created_at: datetime
@@ -93,7 +93,7 @@ class MaskedMessages(Sent):
 
 
 class DiagnosedContext(PromptBody):
-    """What went into an answer's prompt. Ids of what somebody said are pseudonyms."""
+    """The prompt context of an answer. Ids of messages are pseudonyms."""
 
 
 def diagnosis_body(diagnosis: Diagnosis, looks: tuple[Look, ...] | None = None) -> DiagnosisBody:

@@ -11,16 +11,16 @@ from fencepost.lifecycle.domain.erasures import Receipt
 
 
 class ReceiptBody(Sent):
-    """What an erasure removed. What was erased cannot be read any more, whatever the status."""
+    """Receipt of an erasure. The erased data cannot be read any more, also while it is `running`."""
 
-    receipt_id: str = Field(description="For `GET /v1/erasures/{id}`.")
+    receipt_id: str = Field(description="Id for `GET /v1/erasures/{id}`.")
     status: Literal["running", "done"] = Field(
-        description="While it runs, a job will look anew, once nothing can arrive any more that was begun before."
+        description="While `running`, a job will check again, once no write that began before can still arrive."
     )
     counts: dict[str, int] = Field(
-        description="What was removed so far, by kind: rows, objects, and as `vectors` entries of the index."
+        description="Removed so far, by kind: rows, objects, and index entries as `vectors`."
     )
-    verified: bool = Field(description="It was looked for anew, and nothing was left.")
+    verified: bool = Field(description="A repeated check found nothing left.")
 
 
 def receipt_body(receipt: Receipt) -> ReceiptBody:

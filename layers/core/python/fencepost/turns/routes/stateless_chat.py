@@ -82,7 +82,7 @@ class Chat(RouteGroup):
             "/api/ai-chat",
             __call__,
             "chat",
-            "Ask a question about the site's documentation. The client sends what was said before.",
+            "Ask a question about the site's documentation. The client sends the history.",
             ok(ChatResponse),
             ChatRequest,
             errors=(*MESSAGE_ERRORS, *HISTORY_ERRORS, *PAID_ERRORS, ErrorCode.DOCUMENTS_UNAVAILABLE),

@@ -42,17 +42,17 @@ def _bounded(content: str, info: ValidationInfo) -> str:
 
 
 class HistoryEntry(BaseModel):
-    """Something that was said before."""
+    """An earlier message."""
 
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
 
-    role: Literal["user", "assistant"] = Field(description="Who said it.")
+    role: Literal["user", "assistant"] = Field(description="Author of the message.")
     signature: Annotated[str | None, BeforeValidator(_sane_signature), WithJsonSchema({})] = Field(
-        None, description="The `signature` that came with this answer. Whatever cannot be one counts as none."
+        None, description="The `signature` that came with this answer. Malformed values are ignored."
     )
     # Validated after `role` and `signature`, on which its bound depends.
     content: Annotated[str, Field(max_length=MAX_SIGNED_CHARACTERS), AfterValidator(_bounded)] = Field(
-        description=f"What was said; Markdown in answers. At most {MAX_HISTORY_CHARACTERS:,} characters, after "
+        description=f"Text of the message; Markdown in answers. At most {MAX_HISTORY_CHARACTERS:,} characters, after "
         "Unicode's compatibility normalisation (NFKC) too; "
         f"{MAX_SIGNED_CHARACTERS:,} in an answer with its own `signature`."
     )
@@ -79,7 +79,7 @@ QuestionText = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARACTERS),
     AfterValidator(_legible),
     Field(
-        description="The question. Blank it may not be, nor longer after Unicode's compatibility normalisation (NFKC).",
+        description="The question. Not blank, and within the limit after Unicode's compatibility normalisation (NFKC).",
         json_schema_extra={"pattern": r"\S"},
     ),
 ]
@@ -87,7 +87,7 @@ QuestionText = Annotated[
 
 
 class ChatRequest(BaseModel):
-    """A question, with what was said before it. Fields that are not named here are dropped."""
+    """A question with its history. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, strict=True, hide_input_in_errors=True)
 
@@ -96,7 +96,7 @@ class ChatRequest(BaseModel):
         list[HistoryEntry],
         Field(max_length=MAX_HISTORY_ENTRIES),
         AfterValidator(_balanced),
-    ] = Field([], description="Earlier turns, oldest first; at most one more answer than questions.")
+    ] = Field([], description="Earlier messages, oldest first; at most one more answer than questions.")
 
 
 class SourceLink(BaseModel):
@@ -112,7 +112,7 @@ class ChatResponse(BaseModel):
 
     response: str = Field(description="Markdown.")
     sources: list[SourceLink] = Field(description="In the order in which the answer cites them.")
-    signature: str = Field(description="Send it back with this answer in `history`. Empty in the demo.")
+    signature: str = Field(description="Send it with this answer in `history`. Empty in the demo.")
 
 
 def chat_response(answer: Answer) -> dict[str, object]:

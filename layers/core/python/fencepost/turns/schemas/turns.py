@@ -19,16 +19,16 @@ _ID = r"^[!-~]{1,255}$"
 
 
 class TurnBody(Body):
-    """A message of a conversation that is remembered."""
+    """A message in a stored conversation."""
 
     message: QuestionText
     conversation_id: Annotated[str, Field(pattern=_ID)] | None = Field(
-        None, alias="conversationId", description="The conversation to go on with. Without it a new one begins."
+        None, alias="conversationId", description="Conversation to continue. If left out, a new one starts."
     )
     message_id: Annotated[str, Field(pattern=MESSAGE_ID)] | None = Field(
         None,
         alias="messageId",
-        description="The client's own id of this message. Sent again, it gets the same answer: nothing is paid twice.",
+        description="Client-chosen id of this message. Sent again, it gets the same answer at no further cost.",
     )
     site: Annotated[str, Field(min_length=1, max_length=128)] | None = Field(
         None,
@@ -36,20 +36,20 @@ class TurnBody(Body):
         "site; one that is there stays on its own, and no other may be named.",
     )
     attachments: list[Annotated[str, Field(pattern=_ID)]] = Field(
-        default_factory=list, max_length=MAX_ATTACHMENTS, description="Ids of files that were uploaded before."
+        default_factory=list, max_length=MAX_ATTACHMENTS, description="Ids of uploaded files."
     )
 
 
 class TurnAnswerBody(Sent):
-    """An answer, and where it stands."""
+    """The answer of a turn, with the ids of its conversation and messages."""
 
     conversation_id: str
-    message_id: str = Field(description="The question's: the client's own, or one that was made for it.")
+    message_id: str = Field(description="Id of the question: chosen by the client, or generated.")
     answer_id: str
     response: str = Field(description="Markdown.")
     sources: list[SourceBody] = Field(description="In the order in which the answer cites them.")
-    usage: UsageBody | None = Field(None, description="What the provider counted, where it did.")
-    degraded: bool | None = Field(None, description="True where the answer had to do without part of its context.")
+    usage: UsageBody | None = Field(None, description="Token counts of the provider, where it reported them.")
+    degraded: bool | None = Field(None, description="True if part of the context was not available for the answer.")
 
 
 def turn_answer_body(turn: TurnAnswer) -> TurnAnswerBody:

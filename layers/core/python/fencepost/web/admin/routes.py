@@ -100,7 +100,7 @@ class AdminRoutes(RouteGroup):
             "/v1/admin/sites/{id}",
             _put_site,
             "writeSite",
-            "Make a site, or replace its settings.",
+            "Create a site, or replace its settings.",
             ok(SiteBody),
             SiteSettings,
             errors=(
@@ -116,7 +116,7 @@ class AdminRoutes(RouteGroup):
             "/v1/admin/members/{user}",
             _put_member,
             "writeMember",
-            "Make somebody a member, or end it.",
+            "Set a member's role, or end the membership.",
             ok(MemberBody),
             MemberSettings,
             errors=(ErrorCode.ADMIN_INPUT_INVALID, ErrorCode.LAST_ADMIN),

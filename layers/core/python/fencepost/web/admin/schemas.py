@@ -73,16 +73,18 @@ def _prompt(value: str) -> str:
 Dollars = Annotated[Decimal, Field(strict=False, ge=0, le=1_000_000, decimal_places=6)]
 Version = Annotated[
     Annotated[Whole, Field(ge=0)] | None,
-    Field(description="The version that is replaced, 0 for none yet; another one is a 409. Left out, any is replaced."),
+    Field(description="The version to replace, 0 to create; 409 if another is stored. If left out, any is replaced."),
 ]
 
 
 class OrganisationSettings(AdminBody):
-    """A tenant. What is left out gets its usual value."""
+    """Settings of an organisation. A setting that is left out gets its default."""
 
     name: str = Field("", max_length=200)
-    default_site: str = Field("", max_length=63, description="Id of the site that members chat on, or empty.")
-    allows_carry: bool = Field(False, description="Whether approved summaries may leave for other organisations.")
+    default_site: str = Field(
+        "", max_length=63, description="Id of the site that members chat on by default, or empty."
+    )
+    allows_carry: bool = Field(False, description="Whether approved summaries may be carried into other organisations.")
     version: Version = None
 
     def organisation(self, org: str) -> Organisation:
@@ -91,17 +93,17 @@ class OrganisationSettings(AdminBody):
 
 
 class BudgetSettings(AdminBody):
-    """Counted tokens of each layer of a prompt. What is left out is the deployment's."""
+    """Token budgets of the prompt's layers. A layer that is left out has the deployment's budget."""
 
     facts_tokens: Annotated[FactsTokens, WHOLE] | None = None
     summary_tokens: Annotated[SummaryTokens, WHOLE] | None = None
     history_tokens: Annotated[HistoryTokens, WHOLE] | None = None
     documents_tokens: Annotated[DocumentsTokens, WHOLE] | None = None
     memory_tokens: Annotated[MemoryTokens, WHOLE] | None = Field(
-        None, description="Of what was said in other conversations of the same owner; 0 looks for none of it."
+        None, description="Budget of messages from other conversations of the same owner; 0 disables them."
     )
     max_output_tokens: Annotated[OutputTokens, WHOLE] | None = None
-    messages: Annotated[MessageCount, WHOLE] | None = Field(None, description="Most earlier messages.")
+    messages: Annotated[MessageCount, WHOLE] | None = Field(None, description="Maximum number of earlier messages.")
 
     def over(self, deployment: LayerBudgets) -> LayerBudgets:
         """Return the budgets; the deployment's for each layer that is not set."""
@@ -109,7 +111,7 @@ class BudgetSettings(AdminBody):
 
 
 class CapsSettings(AdminBody):
-    """What the site may do in one UTC day, under the deployment's own caps."""
+    """Caps of a site for each UTC day. The deployment's caps apply as well."""
 
     calls: Whole = Field(ge=0, le=100_000_000)
     spend_usd: Dollars
@@ -120,37 +122,41 @@ class CapsSettings(AdminBody):
 
 
 class RetentionSettings(AdminBody):
-    """How long conversations are kept."""
+    """Retention of conversations."""
 
-    days: Whole = Field(0, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps them until they are erased.")
+    days: Whole = Field(0, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps conversations until they are erased.")
     rows: Whole = Field(
         1_000,
         ge=MIN_RETENTION_ROWS,
         le=MAX_RETENTION_ROWS,
-        description="Newest messages of a conversation that stay in the table.",
+        description="Number of a conversation's newest messages that stay in the table.",
     )
 
 
 class SiteSettings(AdminBody):
-    """One website. What is left out gets its usual value, the key alone stays as it is."""
+    """Settings of a site. A setting that is left out gets its default; the key stays as it is."""
 
-    key: str = Field("", pattern=f"^({SITE_KEY.pattern})?$", description="Public. Empty keeps it, or makes one.")
+    key: str = Field(
+        "",
+        pattern=f"^({SITE_KEY.pattern})?$",
+        description="Public key. If empty, the stored key stays, or a new one is generated.",
+    )
     origins: list[Annotated[str, Field(max_length=300), AfterValidator(_origin)]] = Field(
-        [], max_length=MAX_ORIGINS, description="Pages that may use the key, e.g. `https://shop.example`."
+        [], max_length=MAX_ORIGINS, description="Origins that may use the key, e.g. `https://shop.example`."
     )
     product_prompt: Annotated[str, AfterValidator(_prompt)] = Field("", max_length=MAX_PRODUCT_PROMPT_CHARACTERS)
-    model: Annotated[str, AfterValidator(_model)] = Field("", description="Empty for the deployment's.")
-    budgets: BudgetSettings | None = Field(None, description="null for the deployment's.")
-    caps: CapsSettings | None = Field(None, description="null for the deployment's alone.")
+    model: Annotated[str, AfterValidator(_model)] = Field("", description="If empty, the deployment's model.")
+    budgets: BudgetSettings | None = Field(None, description="If null, the deployment's apply.")
+    caps: CapsSettings | None = Field(None, description="If null, only the deployment's apply.")
     retention: RetentionSettings = RetentionSettings()
     documents_url: Annotated[str, Field(max_length=MAX_ADDRESS_CHARACTERS), AfterValidator(_address)] = Field(
-        "", description="Where `llms-full.txt` is; empty for the deployment's."
+        "", description="Address of `llms-full.txt`; if empty, the deployment's."
     )
     facts: FactPolicy = "off"
     pinned_facts: list[FactText] = Field(
-        [], max_length=MAX_PINNED, description="What each prompt of the site says before its owner's facts."
+        [], max_length=MAX_PINNED, description="Facts that precede the owner's facts in each prompt of the site."
     )
-    active: bool = Field(True, description="A closed site serves nobody.")
+    active: bool = Field(True, description="false closes the site.")
     version: Version = None
 
     @property
@@ -177,7 +183,7 @@ class SiteSettings(AdminBody):
 
 
 class MemberSettings(AdminBody):
-    """Somebody's place in the organisation."""
+    """A user's role in the organisation."""
 
     role: Literal["admin", "member", "none"] = Field(description="`none` ends the membership.")
 
@@ -187,7 +193,7 @@ class MemberSettings(AdminBody):
 
 
 class OrganisationBody(Sent):
-    """A tenant."""
+    """An organisation."""
 
     id: str
     name: str
@@ -197,7 +203,7 @@ class OrganisationBody(Sent):
 
 
 class BudgetsBody(Sent):
-    """Counted tokens of each layer of a prompt."""
+    """Token budgets of the prompt's layers."""
 
     facts_tokens: int
     summary_tokens: int
@@ -209,29 +215,29 @@ class BudgetsBody(Sent):
 
 
 class CapsBody(Sent):
-    """What the site may do in one UTC day."""
+    """Caps of a site for each UTC day."""
 
     calls: int
     spend_usd: float
 
 
 class RetentionBody(Sent):
-    """How long conversations are kept."""
+    """Retention of conversations."""
 
     days: int
     rows: int
 
 
 class SiteBody(Sent):
-    """One website."""
+    """A site."""
 
     id: str
     key: str
     origins: list[str]
     product_prompt: str
     model: str
-    budgets: BudgetsBody | None = Field(None, description="Left out where they are the deployment's.")
-    caps: CapsBody | None = Field(None, description="Left out where there are only the deployment's.")
+    budgets: BudgetsBody | None = Field(None, description="Absent if the deployment's apply.")
+    caps: CapsBody | None = Field(None, description="Absent if only the deployment's apply.")
     retention: RetentionBody
     documents_url: str
     facts: FactPolicy
@@ -241,21 +247,21 @@ class SiteBody(Sent):
 
 
 class SiteList(Sent):
-    """The organisation's sites, by their ids."""
+    """The organisation's sites, ordered by id."""
 
     items: list[SiteBody]
 
 
 class MemberBody(Sent):
-    """Somebody's place in the organisation."""
+    """A user's membership of the organisation."""
 
     user: str
-    role: Literal["admin", "member", "none"] = Field(description="`none` where the membership has ended.")
+    role: Literal["admin", "member", "none"] = Field(description="`none` for an ended membership.")
     version: int
 
 
 class MemberList(Sent):
-    """The organisation's members, by their users; those whose membership has ended as well."""
+    """The organisation's members ordered by user, including ended memberships."""
 
     items: list[MemberBody]
 
