@@ -1,4 +1,4 @@
-"""What the index holds of a document's chunk: its words, the words around them, and who may find it."""
+"""Index entries of chunks: their text, context and grants, and the fingerprint that tells whether they are outdated."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ _HASH_CHARACTERS = 16
 
 
 def fingerprint(document: Document, model: str) -> str:
-    """Return what tells whether entries were made as they would be made at present.
+    """Return the fingerprint of a document's entries. Entries with another fingerprint are outdated.
 
-    It is of two parts: of what vectors are made of besides the text, and of who may find the entries.
+    It has two parts, joined by a dot: a hash of everything besides the text that vectors depend on, and a hash of who
+    may find the entries.
     """
     rights = sorted(document.acl.grants(document.site))
     return f"{_hash(document.title, document.url, model)}.{_hash(document.language, *rights)}"
 
 
 def has_vector(row: ChunkRow, entry: str) -> bool:
-    """Tell whether a row's vector is the one that belongs into an entry made under this fingerprint."""
+    """Tell whether a row has a vector that is right for entries with a fingerprint."""
     return bool(row.vector) and row.entry.partition(".")[0] == entry.partition(".")[0]
 
 
 def passage(document: Document, row: ChunkRow) -> str:
-    """Return what is embedded of a chunk: what is markup alone has no meaning."""
+    """Return the text of a chunk that is embedded: without noise, with its context."""
     return _fields(document, replace(row, text=spoken(row.text))).passage
 
 
 def entry_of(document: Document, row: ChunkRow) -> IndexEntry:
-    """Return a chunk's entry. Its version is the one that the chunk came with: later ones leave it as it is."""
+    """Return a chunk's entry. Its version is the first that has the chunk, so later ones do not change the entry."""
     fields = _fields(document, row)
     return IndexEntry(
         chunk=row.id,
@@ -59,37 +60,36 @@ def _fields(document: Document, row: ChunkRow) -> Fields:
     return document_fields(document.title, row, row.url or document.url)
 
 
-def _hash(*told: str) -> str:
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:_HASH_CHARACTERS]
+def _hash(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_HASH_CHARACTERS]
 
 
-_BETWEEN = " › "
-_NO_WORDS = re.compile(r"[\W_]+")
-_NO_SUBJECTS = frozenset(["doc", "docs", "documentation", "en", "www", "index"])
+_SEPARATOR = " › "
+_NON_WORDS = re.compile(r"[\W_]+")
+_GENERIC_WORDS = frozenset(["doc", "docs", "documentation", "en", "www", "index"])
 
 
 def document_fields(title: str, chunk: Chunk | ChunkRow, url: str = "") -> Fields:
-    """Return the fields of a document's chunk: the title, the headings and the address's words are its context."""
-    place = _BETWEEN.join(filter(None, (address_words(url), heading(title, chunk.breadcrumb))))
+    """Return the index fields of a chunk. Its context is the words of its address, the title and the headings."""
+    context = _SEPARATOR.join(filter(None, (address_words(url), heading(title, chunk.breadcrumb))))
     own = f"{chunk.lead}{chunk.text}".strip()
-    return Fields(chunk.text, place, f"{place}\n{own}" if place else own)
+    return Fields(chunk.text, context, f"{context}\n{own}" if context else own)
 
 
 def heading(title: str, breadcrumb: Sequence[str]) -> str:
-    """Return the title and the headings above a chunk as one line. A first heading that is the title is left out."""
+    """Return the title and the headings above a chunk as one line. A first heading equal to the title is left out."""
     headings = breadcrumb[1:] if tuple(breadcrumb[:1]) == (title,) else breadcrumb
-    return _BETWEEN.join(filter(None, (title, *headings)))
+    return _SEPARATOR.join(filter(None, (title, *headings)))
 
 
 def address_words(url: str) -> str:
-    """Return the words of an address's path: `https://x.example/en/docs/tool-use.html` has `tool use`."""
-    parts = (_NO_WORDS.sub(" ", part).strip() for part in unquote(_path(url)).removesuffix(".html").split("/"))
-    return _BETWEEN.join(part for part in parts if part and part.casefold() not in _NO_SUBJECTS)
+    """Return the words of an address's path: `tool use` for `https://x.example/en/docs/tool-use.html`.
 
-
-def _path(url: str) -> str:
-    """Return an address's path; empty of what is none."""
+    Generic words such as `docs` are left out. An invalid address has no words.
+    """
     try:
-        return urlsplit(url).path
+        path = unquote(urlsplit(url).path)
     except ValueError:
         return ""
+    parts = (_NON_WORDS.sub(" ", part).strip() for part in path.removesuffix(".html").split("/"))
+    return _SEPARATOR.join(part for part in parts if part and part.casefold() not in _GENERIC_WORDS)

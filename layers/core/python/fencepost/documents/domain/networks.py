@@ -1,7 +1,7 @@
-"""Which resolved addresses the deployment may connect to when it fetches a document.
+"""Decides which resolved addresses may be connected to when a document is fetched.
 
-Whoever controls a host name, or a redirect, must not be able to point us at the inside of a network. So only
-global unicast addresses pass, whatever name led to them.
+The owner of a host name or of a redirect must not be able to direct a fetch into an internal network, so only global
+unicast addresses are allowed, whatever name they were resolved from.
 
 Source: the IANA special-purpose address registries (RFC 6890) as `ipaddress` knows them, RFC 4291 (global unicast is
 2000::/3), RFC 6052 (NAT64), RFC 3056 and 4380 (6to4, Teredo). Where the registries call an anycast or an expired
@@ -29,11 +29,11 @@ _EMBEDDED_V4 = 0xFFFF_FFFF
 
 
 def may_fetch(address: str, *, allow_loopback: bool = False) -> bool:
-    """Tell whether a document may be fetched from this address.
+    """Tell whether a document may be fetched from an address.
 
     Args:
         address: an IPv4 or IPv6 literal, as a resolver returns it; anything else is refused.
-        allow_loopback: accept 127.0.0.0/8 and ::1 as well, and nothing else. For a laptop only.
+        allow_loopback: allow 127.0.0.0/8 and ::1 as well. For local development only.
     """
     try:
         parsed = ip_address(address)
@@ -45,10 +45,10 @@ def may_fetch(address: str, *, allow_loopback: bool = False) -> bool:
 
 
 def names_this_machine(host: str) -> bool:
-    """Tell whether a host is by its very name the local machine (RFC 6761, section 6.3), or a loopback literal.
+    """Tell whether a host name means the local machine (RFC 6761, section 6.3), or is a loopback literal.
 
     Args:
-        host: lower case, an IPv6 literal without its brackets.
+        host: in lower case; an IPv6 literal without brackets.
     """
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -69,7 +69,10 @@ def _is_global_v4(address: IPv4Address) -> bool:
 
 
 def _is_global_v6(address: IPv6Address) -> bool:
-    """IPv4-mapped and -compatible forms lie outside 2000::/3, as do private, link-local and multicast addresses."""
+    """Tell whether an address is global unicast. NAT64 addresses are judged by the IPv4 address that they embed.
+
+    IPv4-mapped and -compatible forms lie outside 2000::/3, as do private, link-local and multicast addresses.
+    """
     if address.scope_id is not None:
         return False
     if address in _NAT64:

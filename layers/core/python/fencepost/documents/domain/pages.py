@@ -1,13 +1,13 @@
-"""Where the pages of an `llms-full.txt` begin, what they are called and where they live.
+"""Finds the pages of an `llms-full.txt`: where each begins, its title and its address.
 
-No standard says how pages are joined. What generators write, alone or combined, and what is read here:
+No standard says how pages are joined. Generators write the following, alone or combined, and all are recognised:
 
-- a first-level heading, ATX or underlined, or any heading right below a rule where pages carry no address;
+- a first-level heading, ATX or underlined, or a heading right below a rule if pages have no addresses;
 - front matter with `title`, `url`, `source`, `source_url`, `permalink` or `slug`, its rules of any length;
 - `Source:`, `URL:` and similar lines near the top of a page or right above its heading, in bold, lists or comments;
 - a heading that is an address, links to one, or carries one in brackets, or a `File:` heading;
 - `<page>`, `<doc url="…">`, `<document path="…">` tags;
-- an index of links at the top of the file, which tells the address of each title.
+- an index of links at the top of the file, which gives the address of each title.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from fencepost.kernel.links import plain_text
 from fencepost.kernel.markdown import MarkdownLine
 
 MAX_PAGES = 5_000
-"""Up to so many, each page of a file is one; beyond, those shorter than `ROOMY_LINES` are joined with the next."""
+"""Number of pages beyond which pages shorter than `ROOMY_LINES` are joined: a file of titles only could have a page
+a line."""
 ROOMY_LINES = 40
 
 _TOP_LINES = 8
@@ -51,16 +52,16 @@ _INDEX_ENTRY = re.compile(r"\s*[-*+]\s+\[([^\[\]]*)\]\(([^()\s]+)")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place where something begins.
+    """A heading, metadata or address line, which may begin a page.
 
     Attributes:
-        index: the line.
+        index: its first line.
         level: 1–6 for a heading, 0 for a page's metadata, -1 for a lone line with an address.
         title: plain text.
-        target: an address as written, perhaps a mere fragment; empty where none is given.
-        top: the last line of the mark itself.
-        after_rule: whether a rule stands right above.
-        anchor: whether it is a heading that links to itself, as crawlers and generators render them.
+        target: an address as written, possibly only a fragment; empty for none.
+        top: its last line.
+        after_rule: whether a rule precedes it.
+        anchor: whether it is a heading that links to itself, as crawlers and generators write them.
     """
 
     index: int
@@ -74,7 +75,10 @@ class Mark:
 
 @dataclass(slots=True)
 class SitePage:
-    """One page of the file: the line it begins at, its title and address where known, and the headings in it."""
+    """A page of the file: its first line, its title and address if known, and its headings.
+
+    `top` is the last line of the mark that begins it.
+    """
 
     index: int
     title: str = ""
@@ -83,25 +87,28 @@ class SitePage:
     headings: list[Mark] = field(default_factory=list)
 
     def is_top(self, mark: Mark) -> bool:
-        """Whether a mark still belongs to what introduces the page."""
+        """Tell whether a mark belongs to the top of the page, which names its title and address."""
         return mark.index - self.top <= _TOP_LINES and len(self.headings) <= 1
 
     def take(self, mark: Mark) -> None:
-        """Make the mark part of the page; what it knows fills what the page lacks."""
+        """Add a mark to the page. Its title and address become the page's if that has none."""
         if mark.level > 0:
             self.headings.append(mark)
         if mark.level >= 0:
             self.title = self.title or mark.title
         if self.is_top(mark) or mark.anchor:
-            self.target = self.target or _page_part(mark)
+            address, hash_mark, _ = mark.target.partition("#")
+            # Below the title, a link without a fragment leads to another page.
+            self.target = self.target or (address if hash_mark or mark.level <= 1 else "")
 
 
 def find_pages(lines: list[MarkdownLine]) -> list[SitePage]:
-    """Return the pages in order; the first begins at line 0 and each ends where the next begins."""
+    """Return the pages in order. The first begins at line 0, and each ends where the next begins."""
     pages = [SitePage(0, top=next((index for index, line in enumerate(lines) if not line.blank), 0))]
     marks = list(_marks(lines))
     for mark, following in zip_longest(marks, marks[1:]):
-        if _begins_page(mark, pages[-1], following, lines) and _has_room(pages, mark):
+        has_room = len(pages) < MAX_PAGES or mark.index - pages[-1].index >= ROOMY_LINES
+        if has_room and _begins_page(mark, pages[-1], following, lines):
             pages.append(SitePage(mark.index, top=mark.top))
             pages[-1].take(mark)
         elif mark.level >= 0 or pages[-1].is_top(mark):
@@ -110,23 +117,18 @@ def find_pages(lines: list[MarkdownLine]) -> list[SitePage]:
     return pages
 
 
-def _has_room(pages: list[SitePage], mark: Mark) -> bool:
-    """Whether one page more keeps their number in bounds: a file of nothing but titles could have a page a line."""
-    return len(pages) < MAX_PAGES or mark.index - pages[-1].index >= ROOMY_LINES
-
-
 def _begins_page(mark: Mark, page: SitePage, following: Mark | None, lines: list[MarkdownLine]) -> bool:
     if mark.level < 0:
         return _introduces(mark, page, following, lines)
-    introduced = page.is_top(mark) and not (page.title and (page.headings or mark.level == 0))
-    if introduced or _is_anchor_in(mark, page):
+    belongs_to_top = page.is_top(mark) and not (page.title and (page.headings or mark.level == 0))
+    if belongs_to_top or _links_within(mark, page):
         return False
     return mark.level <= 1 or (mark.after_rule and not page.target and mark.level <= _PAGE_LEVEL)
 
 
 def _introduces(mark: Mark, page: SitePage, following: Mark | None, lines: list[MarkdownLine]) -> bool:
-    """Whether a lone address belongs to the heading below it rather than to the page it stands in."""
-    if page.is_top(mark) and not page.target and _only_blank(lines, page.top + 1, mark.index):
+    """Tell whether a lone address belongs to the heading below it rather than to the current page."""
+    if page.is_top(mark) and not page.target and all(line.blank for line in lines[page.top + 1 : mark.index]):
         return False
     if following is None or not 0 < following.level <= _PAGE_LEVEL:
         return False
@@ -135,20 +137,10 @@ def _introduces(mark: Mark, page: SitePage, following: Mark | None, lines: list[
     )
 
 
-def _is_anchor_in(mark: Mark, page: SitePage) -> bool:
-    """Whether a heading links to a place on this very page."""
+def _links_within(mark: Mark, page: SitePage) -> bool:
+    """Tell whether a heading links to a fragment of the current page."""
     address, hash_mark, _ = mark.target.partition("#")
     return bool(hash_mark) and (address in ("", page.target) or (not page.target and mark.anchor and page.is_top(mark)))
-
-
-def _page_part(mark: Mark) -> str:
-    """Return the page's address that a mark tells: below the title, a link without a fragment leads elsewhere."""
-    address, hash_mark, _ = mark.target.partition("#")
-    return address if hash_mark or mark.level <= 1 else ""
-
-
-def _only_blank(lines: list[MarkdownLine], start: int, end: int) -> bool:
-    return all(lines[index].blank for index in range(start, end))
 
 
 def _marks(lines: list[MarkdownLine]) -> Iterator[Mark]:
@@ -186,6 +178,7 @@ def _heading(lines: list[MarkdownLine], index: int, *, after_rule: bool) -> Mark
 
 
 def _anchor_below(lines: list[MarkdownLine], index: int) -> re.Match[str] | None:
+    """Return the match of a link to a fragment on the first line below a heading that is not blank."""
     for line in lines[index + 1 : index + 3]:
         if not line.blank:
             return _ANCHOR_LINE.match(line.text)
@@ -226,7 +219,7 @@ def _address_line(line: MarkdownLine, index: int) -> Mark | None:
 
 
 def _take_addresses_from_index(pages: list[SitePage], lines: list[MarkdownLine]) -> None:
-    """Give pages without an address the one under which an index at the top of the file lists their title."""
+    """Give pages without an address the one that an index at the top of the file lists for their title."""
     end = next((page.index for page in pages if page.index > 0), 0)
     known: dict[str, deque[str]] = {}
     for line in lines[:end]:

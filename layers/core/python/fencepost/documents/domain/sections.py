@@ -1,4 +1,4 @@
-"""A site's `llms-full.txt`, cut into sections that can be ranked, quoted and cited."""
+"""Splits a site's `llms-full.txt` into sections that can be ranked, quoted and cited."""
 
 from __future__ import annotations
 
@@ -18,17 +18,58 @@ from fencepost.kernel.markdown import MarkdownLine, scan
 from fencepost.prompting.domain.fence import Section
 
 MAX_SECTION_BYTES = 4_000
-"""UTF-8 bytes of a section. Bytes bound tokens, and languages that need more of them say more in each character."""
+"""Maximum UTF-8 bytes of a section. Bytes bound tokens in all languages better than characters do."""
 MIN_SECTION_BYTES = 800
-"""A section shorter than this takes in what follows on its page: small ones cost more in fences than they say."""
+"""A shorter section is joined with those that follow on its page: the fences around it would cost too many tokens."""
 MAX_SLUG_CHARACTERS = 80
 
 _SLUG_GAP = re.compile(r"(?:[^\w./~]|/{2,}|\.{2,})+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """What stands under one heading of a page, or above its first. `number` counts them from 1."""
+class DocumentSet:
+    """All sections of a site at one time. `content_hash` is the SHA-256 hex digest of the raw file."""
+
+    sections: tuple[Section, ...]
+    content_hash: str
+
+
+NO_DOCUMENTS: Final = DocumentSet((), hashlib.sha256().hexdigest())
+"""The document set of an empty file, for sites without documentation."""
+
+
+def split_document(raw: str, site_url: str) -> DocumentSet:
+    """Split a file into sections.
+
+    The sections' texts, joined, are `raw`; a file of white space only has no sections. A section ends at a heading; or
+    at a blank line outside code, if it would exceed `MAX_SECTION_BYTES`; or, within a single block that is longer, at a
+    line end or inside a line.
+
+    A section's id consists of the page, the number of the heading on it and, after the first, the number of the slice:
+    `guide/install#3.2`. It does not change unless the page changes above the section. Pages of the same name are
+    numbered in order.
+
+    Args:
+        raw: the decoded file.
+        site_url: the site that it comes from; relative addresses are resolved against it.
+    """
+    lines, base = scan("" if raw.isspace() else raw), site_base(site_url)
+    pages = find_pages(lines)
+    ends = [page.index for page in pages[1:]] + [len(lines)]
+    names: Counter[str] = Counter()
+    sections: list[Section] = []
+    for page, end in zip(pages, ends, strict=True):
+        address = web_address(page.target, base) if page.target.startswith(("http", "/")) else None
+        name = _unique(_page_slug(page, address, base), names)
+        location = _PageLocation(name, page_address(address) if address else None, base)
+        sections.extend(_page_sections(_heading_sections(page, lines, end), lines, location))
+    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+    return DocumentSet(tuple(sections), digest)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeadingSection:
+    """The text under one heading of a page, or above its first heading. `number` counts from 1."""
 
     number: int
     title: str
@@ -39,59 +80,33 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A page's unique name, its address where known, and the site's."""
+class _PageLocation:
+    """A page's unique name, its address if known, and the site's address."""
 
     name: str
     address: str | None
     base: str
 
 
-def split_document(raw: str, site_url: str) -> DocumentSet:
-    """Split a file into sections.
-
-    Every character stays: the sections' texts joined are `raw`, unless that is white space alone and has none. A
-    section ends at a heading, at a blank line outside code where it would grow beyond `MAX_SECTION_BYTES`, and only
-    where a single block is longer than that at a line end, or inside a line.
-
-    An id names the page, the number of the heading in it and, from the second on, the piece: `guide/install#3.2`. It
-    stays while what stands above on its page does; two pages of the same name are told apart by their order.
-
-    Args:
-        raw: the file, decoded.
-        site_url: the site it came from; relative addresses are resolved against it.
-    """
-    lines, base = scan("" if raw.isspace() else raw), site_base(site_url)
-    pages = find_pages(lines)
-    ends = [page.index for page in pages[1:]] + [len(lines)]
-    names: Counter[str] = Counter()
-    sections: list[Section] = []
-    for page, end in zip(pages, ends, strict=True):
-        address = web_address(page.target, base) if page.target.startswith(("http", "/")) else None
-        name = _unique(_page_slug(page, address, base), names)
-        place = _Place(name, page_address(address) if address else None, base)
-        sections.extend(_page_sections(_parts(page, lines, end), lines, place))
-    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
-    return DocumentSet(tuple(sections), digest)
+def _page_sections(
+    found: list[_HeadingSection], lines: list[MarkdownLine], location: _PageLocation
+) -> Iterator[Section]:
+    for one in _merged(found):
+        url = _section_address(one, location)
+        for number, text in enumerate(_slices(lines[one.start : one.end]), start=1):
+            identifier = f"{location.name}#{one.number}" + (f".{number}" if number > 1 else "")
+            yield Section(identifier, one.title or location.name, url, text)
 
 
-def _page_sections(parts: list[_Part], lines: list[MarkdownLine], place: _Place) -> Iterator[Section]:
-    for part in _grown(parts):
-        url = _part_address(part, place)
-        for piece, text in enumerate(_pieces(lines[part.start : part.end]), start=1):
-            identifier = f"{place.name}#{part.number}" + (f".{piece}" if piece > 1 else "")
-            yield Section(identifier, part.title or place.name, url, text)
-
-
-def _parts(page: SitePage, lines: list[MarkdownLine], end: int) -> list[_Part]:
-    """Cut a page at its headings; what stands above the first belongs to it if that is the page's title."""
+def _heading_sections(page: SitePage, lines: list[MarkdownLine], end: int) -> list[_HeadingSection]:
+    """Split a page at its headings. Text above the first heading belongs to that if it is the page's title."""
     headings = list(page.headings)
     if not headings or headings[0].title != page.title:
         headings.insert(0, Mark(page.index, 1, page.title, "", page.index))
     starts = [page.index, *(mark.index for mark in headings[1:]), end]
     titles = _breadcrumbs(page.title, headings)
     return [
-        _Part(number, title, mark.target, start, stop, sum(_bytes(line.text) for line in lines[start:stop]))
+        _HeadingSection(number, title, mark.target, start, stop, sum(_bytes(line.text) for line in lines[start:stop]))
         for number, (title, mark, (start, stop)) in enumerate(zip(titles, headings, pairwise(starts), strict=True), 1)
     ]
 
@@ -104,25 +119,25 @@ def _breadcrumbs(page_title: str, headings: Sequence[Mark]) -> Iterator[str]:
         yield " › ".join(dict.fromkeys(title for title in trail if title))
 
 
-def _grown(parts: list[_Part]) -> Iterator[_Part]:
-    """Join parts that are too small with what follows them."""
-    pending: _Part | None = None
-    for part in parts:
+def _merged(sections: list[_HeadingSection]) -> Iterator[_HeadingSection]:
+    """Join sections that are too small with those that follow them."""
+    pending: _HeadingSection | None = None
+    for section in sections:
         if pending is not None and pending.size >= MIN_SECTION_BYTES:
             yield pending
             pending = None
-        pending = part if pending is None else _joined(pending, part)
+        pending = section if pending is None else _joined(pending, section)
     if pending is not None and pending.size:
         yield pending
 
 
-def _joined(first: _Part, second: _Part) -> _Part:
+def _joined(first: _HeadingSection, second: _HeadingSection) -> _HeadingSection:
     shown = first if first.size else second
-    return _Part(first.number, shown.title, shown.target, first.start, second.end, first.size + second.size)
+    return _HeadingSection(first.number, shown.title, shown.target, first.start, second.end, first.size + second.size)
 
 
-def _pieces(lines: list[MarkdownLine]) -> Iterator[str]:
-    """Yield the text of the lines in pieces of at most `MAX_SECTION_BYTES`."""
+def _slices(lines: list[MarkdownLine]) -> Iterator[str]:
+    """Yield the text of lines in slices of at most `MAX_SECTION_BYTES`."""
     pending: list[str] = []
     size = 0
     for text in _small_blocks(lines):
@@ -137,21 +152,22 @@ def _pieces(lines: list[MarkdownLine]) -> Iterator[str]:
 
 
 def _small_blocks(lines: list[MarkdownLine]) -> Iterator[str]:
-    """Yield blocks, those beyond the bound by the line, and lines beyond it cut hard."""
+    """Yield blocks of at most `MAX_SECTION_BYTES`; longer blocks line by line, longer lines in slices."""
     for block in _blocks(lines):
         text = "".join(line.text for line in block)
         if _bytes(text) <= MAX_SECTION_BYTES:
             yield text
         else:
             for line in block:
-                yield from _cut(line.text)
+                yield from _line_slices(line.text)
 
 
 def _blocks(lines: list[MarkdownLine]) -> Iterator[list[MarkdownLine]]:
-    """Yield runs of lines that end with blank ones, whole code blocks among them; a heading stays with what follows."""
+    """Yield runs of lines up to blank lines outside code. Headings stay with the text below them."""
     block: list[MarkdownLine] = []
     for line in lines:
-        if block and block[-1].blank and not line.blank and not block[-1].code and not _only_heading(block):
+        is_end = block and block[-1].blank and not line.blank and not block[-1].code
+        if is_end and not all(each.level or each.blank for each in block):
             yield block
             block = []
         block.append(line)
@@ -159,11 +175,7 @@ def _blocks(lines: list[MarkdownLine]) -> Iterator[list[MarkdownLine]]:
         yield block
 
 
-def _only_heading(block: list[MarkdownLine]) -> bool:
-    return all(line.level or line.blank for line in block)
-
-
-def _cut(text: str) -> Iterator[str]:
+def _line_slices(text: str) -> Iterator[str]:
     # A character has up to four bytes.
     step = MAX_SECTION_BYTES if text.isascii() else MAX_SECTION_BYTES // 4
     if _bytes(text) <= MAX_SECTION_BYTES:
@@ -176,11 +188,11 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _part_address(part: _Part, place: _Place) -> str:
-    """Return the address of the place in the page if its heading tells it, else the page's, else the site's."""
-    target = f"{place.address or ''}{part.target}" if part.target.startswith("#") else part.target
-    own = web_address(target, place.base) if "#" in target[1:] else None
-    return own or place.address or place.base
+def _section_address(section: _HeadingSection, location: _PageLocation) -> str:
+    """Return the address of a section: with the fragment of its heading if that is known, else the page's or site's."""
+    target = f"{location.address or ''}{section.target}" if section.target.startswith("#") else section.target
+    own = web_address(target, location.base) if "#" in target[1:] else None
+    return own or location.address or location.base
 
 
 def _page_slug(page: SitePage, address: str | None, base: str) -> str:
@@ -202,15 +214,3 @@ def _unique(name: str, names: Counter[str]) -> str:
         candidate = f"{name}-{names[name]}"
     names[candidate] = 1
     return candidate
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentSet:
-    """All sections of a site at one moment. `content_hash` is the SHA-256 hex digest of the raw file."""
-
-    sections: tuple[Section, ...]
-    content_hash: str
-
-
-NO_DOCUMENTS: Final = DocumentSet((), hashlib.sha256().hexdigest())
-"""What answers draw on where there is no documentation: the set of an empty file."""

@@ -1,4 +1,4 @@
-"""Sitemaps (sitemaps.org): the pages of a site, or further sitemaps."""
+"""Sitemaps (sitemaps.org): lists of a site's pages, or of further sitemaps."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from fencepost.kernel.links import is_web_address
 
 MAX_PAGES: Final = 500
-"""Of one document: each page is a document of its own."""
+"""Maximum number of pages of a sitemap. Each becomes a document."""
 MAX_SITEMAPS: Final = 20
-"""That an index of sitemaps may name."""
+"""Maximum number of sitemaps that are read of a sitemap index."""
 
 _LOCATION: Final = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]{1,2048})\s*(?:\]\]>)?\s*</loc>", re.IGNORECASE)
 _INDEX: Final = re.compile(r"<sitemapindex[\s>]", re.IGNORECASE)
@@ -21,14 +21,19 @@ _HASH_CHARACTERS: Final = 16
 
 
 def is_index(sitemap: str) -> bool:
-    """Tell whether it names further sitemaps, and no pages."""
+    """Tell whether a sitemap is an index, which lists sitemaps instead of pages."""
     return bool(_INDEX.search(sitemap))
 
 
 def locations(sitemap: str, source: str, limit: int) -> tuple[str, ...]:
-    """Return the addresses that it names, each once, in their order, up to `limit`.
+    """Return the distinct addresses that a sitemap lists, in order.
 
-    Those on another host than its own are left out, as the protocol has it: nobody names others' pages as a site's.
+    Addresses on other hosts are left out: the protocol forbids them, so that no site can list another's pages.
+
+    Args:
+        sitemap: text of the sitemap.
+        source: address of the sitemap.
+        limit: maximum number of addresses.
     """
     host = urlsplit(source).netloc
     found = (html.unescape(match[1]) for match in _LOCATION.finditer(sitemap))
@@ -37,5 +42,5 @@ def locations(sitemap: str, source: str, limit: int) -> tuple[str, ...]:
 
 
 def child_id(parent: str, url: str) -> str:
-    """Return the id of the document that a sitemap's page is: the same for as long as the page has this address."""
+    """Return the id of the document of a sitemap's page. It depends only on the sitemap's id and the address."""
     return f"{parent}-{hashlib.sha256(url.encode()).hexdigest()[:_HASH_CHARACTERS]}"

@@ -60,18 +60,24 @@ class DynamoDbDocuments(DocumentStore):
 
     @override
     def page(self, scope: Scope, *, after: str | None, limit: int) -> Page[Document]:
-        items = list(
-            self._table.query(
-                DocumentRow.pk == keys.documents_partition(scope),
-                filtered=DocumentRow.state != DocumentState.REMOVED,
-                limit=limit + 1,
-                start=None if after is None else _listing_key(scope, after),
-                descending=True,
-                index=BY_CREATION,
-            )
+        start: Key | None = None
+        if after is not None:
+            created_at, _, last_id = after.partition("|")
+            start = keys.document_row(scope, last_id) | {"created_at": attribute(created_at)}
+        found = self._table.query(
+            DocumentRow.pk == keys.documents_partition(scope),
+            filtered=DocumentRow.state != DocumentState.REMOVED,
+            limit=limit + 1,
+            start=start,
+            descending=True,
+            index=BY_CREATION,
         )
+        items = list(found)
         documents = tuple(map(read_document, items[:limit]))
-        return Page(documents, _listing_position(items[limit - 1]) if len(items) > limit > 0 else None)
+        if len(items) <= limit or not documents:
+            return Page(documents)
+        last = items[limit - 1]
+        return Page(documents, f"{last['created_at']['S']}|{last['id']['S']}")
 
     @override
     def change(self, scope: Scope, before: Document, after: Document) -> bool:
@@ -189,16 +195,6 @@ def _is_written(document: Document, refused: Refused | None) -> bool:
     The SDK repeats a request whose answer was lost, so the row that refuses the second may be that of the first.
     """
     return refused is None or refused.item.get("digest") == attribute(digest(document))
-
-
-def _listing_position(item: Item) -> str:
-    return f"{item['created_at']['S']}|{item['id']['S']}"
-
-
-def _listing_key(scope: Scope, position: str) -> Key:
-    """Return the key of the by-creation index at a position that `_listing_position` returned."""
-    created_at, _, document_id = position.partition("|")
-    return keys.document_row(scope, document_id) | {"created_at": attribute(created_at)}
 
 
 def _identity(row: Item) -> tuple[str, str]:

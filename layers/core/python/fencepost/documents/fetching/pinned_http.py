@@ -1,8 +1,8 @@
-"""An HTTP connection to a host whose every resolved address was checked first.
+"""HTTP connections to hosts whose resolved addresses have all been checked.
 
-The name is resolved once, by us; the socket then goes to a checked address and not to the name, so that a second
-look-up cannot lead elsewhere (DNS rebinding). TLS still proves the name. `http.client` lets us open the socket
-ourselves; the pools of urllib3 and httpx resolve the name again.
+A name is resolved once, and the socket connects to a checked address instead of the name, so that a second look-up
+cannot lead elsewhere (DNS rebinding). TLS still verifies the name. This uses `http.client`, which lets a subclass open
+the socket; the connection pools of urllib3 and httpx resolve the name again.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from fencepost.documents.domain.networks import may_fetch
 from fencepost.kernel.errors import DocumentsUnreachable
 
 Resolver = Callable[[str, int], Sequence[str]]
-"""Turns a host name and a port into address literals. Raises `OSError`."""
+"""Resolves a host name and a port to address literals. Raises `OSError`."""
 Dial = Callable[[str, int, float], socket.socket]
-"""Connects to an address literal and a port, within seconds. Raises `OSError`."""
+"""Connects to an address literal and a port, with a timeout in seconds. Raises `OSError`."""
 
 _PORTS = {"http": 80, "https": 443}
-# Everything that has a meaning in a path or a query, and `%`: what is escaped already stays as it is.
+# Characters with a meaning in a path or a query, and `%`, so that escaped characters are not escaped again.
 _SAFE = "%/:=&?~+!$,;'@()*[]"
 _MAX_ATTEMPTS = 3
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
-    """Resolve with the operating system, IPv4 and IPv6."""
+    """Resolve with the operating system, to IPv4 and IPv6 addresses."""
     return [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
@@ -41,7 +41,7 @@ def system_dial(address: str, port: int, seconds: float) -> socket.socket:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds for one connection attempt, for one wait on the socket, and for everything together."""
+    """Seconds for one connection attempt, for one wait on the socket, and for a whole fetch."""
 
     connect: float = 1.5
     read: float = 2.0
@@ -50,9 +50,10 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How hosts are resolved and reached. `tls` makes the context of an https connection.
+    """How hosts are resolved and connected to. `tls` makes the context of an https connection.
 
-    The timeouts are short: a visitor waits, and the provider's call comes after, all within the gateway's 29 seconds.
+    The timeouts are short: a visitor waits, and the call to the model provider follows, all within the gateway's 29
+    seconds.
     """
 
     resolver: Resolver = system_resolver
@@ -66,7 +67,7 @@ DEFAULT_NETWORK = Network()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where one request goes: a parsed http(s) address. `path` is escaped and includes the query."""
+    """A parsed http(s) address to send a request to. `path` is escaped and includes the query."""
 
     scheme: str
     host: str
@@ -78,7 +79,7 @@ def parse_target(url: str) -> Target:
     """Parse an absolute address.
 
     Raises:
-        DocumentsUnreachable: `bad_url` when it is not http(s), names no host, or carries credentials.
+        DocumentsUnreachable: `bad_url`, the address is not http(s), has no host, or contains credentials.
     """
     try:
         parts = urlsplit(url)
@@ -93,14 +94,15 @@ def parse_target(url: str) -> Target:
 
 
 def redirected(url: str, location: str | None) -> str:
-    """Resolve a `Location` header against the address that sent it.
+    """Return the address that a `Location` header means, relative to the address that sent it.
 
     Raises:
-        DocumentsUnreachable: `bad_redirect` when there is none, `insecure_redirect` when it leaves TLS.
+        DocumentsUnreachable: `bad_redirect`, there is no such header or it is invalid; `insecure_redirect`, it leads
+            from https to http.
     """
     if not location:
         raise DocumentsUnreachable("bad_redirect")
-    # http.client reads headers as Latin-1; browsers take the bytes of a Location for UTF-8.
+    # http.client decodes headers as Latin-1; browsers decode `Location` as UTF-8.
     try:
         target = urljoin(url, location.encode("latin-1").decode("utf-8"))
     except ValueError:
@@ -111,12 +113,10 @@ def redirected(url: str, location: str | None) -> str:
 
 
 def checked_addresses(target: Target, resolver: Resolver, *, allow_loopback: bool) -> Sequence[str]:
-    """Resolve a target's host.
-
-    A name with one refused address among good ones is refused: honest sites have no such names.
+    """Return the addresses of a target's host. One refused address refuses the host: honest sites have none.
 
     Raises:
-        DocumentsUnreachable: `address_refused`, or `dns` when there is no address at all.
+        DocumentsUnreachable: `address_refused`; or `dns`, the host has no address.
     """
     try:
         addresses = resolver(target.host, target.port)
@@ -129,55 +129,55 @@ def checked_addresses(target: Target, resolver: Resolver, *, allow_loopback: boo
     return addresses
 
 
-class RequestLine:
-    """The one socket that is open for a fetch, so that another thread can cut it when time is up."""
+class OpenSocket:
+    """The open socket of a fetch, which another thread can shut down when the fetch times out."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
-        self._is_cut = False
+        self._is_shut = False
 
     def use(self, opened: socket.socket) -> None:
-        """Take note of the socket in use.
+        """Remember the socket in use.
 
         Raises:
-            TimeoutError: the line was cut meanwhile.
+            TimeoutError: the fetch has timed out.
         """
         self._socket = opened
-        if self._is_cut:
+        if self._is_shut:
             raise TimeoutError
 
-    def cut(self) -> None:
-        """End whatever the socket is waiting for, and refuse the next one."""
-        self._is_cut = True
+    def shut_down(self) -> None:
+        """Shut the socket down, which ends any wait for it, and refuse further ones."""
+        self._is_shut = True
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
 
 
 class PinnedConnection(HTTPConnection):
-    """A connection to one of the given addresses; the host name serves the `Host` header and TLS only."""
+    """A connection to one of the given addresses. The host name is used for the `Host` header and for TLS only."""
 
-    def __init__(self, target: Target, addresses: Sequence[str], network: Network, line: RequestLine) -> None:
+    def __init__(self, target: Target, addresses: Sequence[str], network: Network, open_socket: OpenSocket) -> None:
         super().__init__(target.host, target.port)
         self.default_port = _PORTS[target.scheme]
         self._is_secure = target.scheme == "https"
         self._addresses = addresses
         self._network = network
-        self._line = line
+        self._open_socket = open_socket
 
     def connect(self) -> None:
-        """Open the socket, and TLS on it where the scheme asks for it."""
-        self.sock = self._first_that_answers()
+        """Open the socket, with TLS for https."""
+        self.sock = self._first_to_answer()
         self.sock.settimeout(self._network.timeouts.read)
-        self._line.use(self.sock)
+        self._open_socket.use(self.sock)
         if self._is_secure:
             context = self._network.tls()
             secured = context.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
             self.sock = secured
-            self._line.use(secured)
+            self._open_socket.use(secured)
             secured.do_handshake()
 
-    def _first_that_answers(self) -> socket.socket:
+    def _first_to_answer(self) -> socket.socket:
         *others, last = self._addresses[:_MAX_ATTEMPTS]
         for address in others:
             with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Reads the site's file over the network, as if everything on the other end were hostile.
+"""Fetches documents over HTTP, from hosts that are all treated as hostile.
 
-What may be connected to is decided for every hop (`pinned_http`, `fencepost.documents.domain.networks`); what is
-read is bounded in time and in decoded size (`text_body`).
+`pinned_http` and `fencepost.documents.domain.networks` decide for every redirect which addresses may be connected to;
+`text_body` limits the decompressed size, and `WebDocumentFetcher` the time.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from socket import gaierror
+from typing import override
 
 from fencepost import __version__
 from fencepost.documents.domain.networks import names_this_machine
 from fencepost.documents.fetching import pinned_http
-from fencepost.documents.fetching.pinned_http import DEFAULT_NETWORK, Network, PinnedConnection, RequestLine, Target
+from fencepost.documents.fetching.pinned_http import DEFAULT_NETWORK, Network, OpenSocket, PinnedConnection, Target
 from fencepost.documents.readers.text_body import TEXT_TYPES, read_text
 from fencepost.kernel.errors import DocumentsUnreachable
-from fencepost.kernel.ports import RawDocument, Validators
+from fencepost.kernel.ports import DocumentFetcher, RawDocument, Validators
 
 MAX_DOCUMENT_BYTES = 20_000_000
-"""Decoded size at which reading stops."""
+"""Decompressed size at which reading stops."""
 MAX_REDIRECTS = 5
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# A validator goes back into a request header and into the archive's metadata: printable ASCII, and short.
+# Validators are sent as request headers and stored as metadata of the archive: short printable ASCII only.
 _VALIDATOR = re.compile(r"[\x20-\x7e]{1,512}")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read, and how the other end is asked for it.
+    """A kind of file to fetch, with the headers to ask for it.
 
     Attributes:
-        name: told to the other end.
+        name: name of the kind in the `User-Agent` header.
         accept: the `Accept` header.
-        types: media types that are taken for text besides `text/…`.
-        html: whether it may be HTML. Elsewhere that is the site's own page for what is not there.
+        types: media types that are accepted as text, besides `text/…`.
+        html: whether HTML is accepted. If not, it is assumed to be the site's page for missing files.
     """
 
     name: str
@@ -77,26 +78,24 @@ SITEMAP = Wanted("sitemap.xml", "application/xml, text/xml, */*;q=0.1", frozense
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    """One request of a fetch. `allow_loopback` ends with the first hop that leaves this machine."""
+    """One request of a fetch. `allow_loopback` becomes False with the first redirect to another machine."""
 
     url: str
     target: Target
     allow_loopback: bool
 
 
-class WebDocumentFetcher:
-    """The `DocumentFetcher` port over HTTP.
+class WebDocumentFetcher(DocumentFetcher):
+    """Fetches documents over HTTP.
 
-    Its reasons: `bad_url`, `dns`, `address_refused`, `connection`, `tls`, `timeout`, `status`, `bad_redirect`,
-    `insecure_redirect`, `too_many_redirects`, `bad_encoding`, `html`, `not_text`, `too_large`.
+    The reasons of its errors are `bad_url`, `dns`, `address_refused`, `connection`, `tls`, `timeout`, `status`,
+    `bad_redirect`, `insecure_redirect`, `too_many_redirects`, `bad_encoding`, `html`, `not_text` and `too_large`.
 
     Args:
-        allow_loopback: accept a site on this machine. A site elsewhere never reaches it, neither by a redirect nor
-            by its DNS.
-        network: how hosts are resolved and reached. Its total timeout holds whatever the other end does, and includes
-            the resolver.
-        limit: decoded bytes.
-        wanted: what is read.
+        allow_loopback: accept a site on this machine. Sites elsewhere cannot reach it, by redirects or by DNS.
+        network: how hosts are resolved and connected to. Its total timeout holds for a whole fetch, with the resolver.
+        limit: maximum number of decompressed bytes.
+        wanted: the kind of file to fetch.
     """
 
     def __init__(
@@ -112,36 +111,37 @@ class WebDocumentFetcher:
         self._limit = limit
         self._wanted = wanted
 
+    @override
     def fetch(self, url: str, known: Validators) -> RawDocument | None:
-        """Return the file, or None when it has not changed since `known`.
+        """Fetch on a separate thread and wait for it with the total timeout.
 
-        The work is done on a thread of its own. A socket's timeout starts anew with each byte, and a resolver has
-        none: only somebody who waits outside can end a fetch in time.
-
-        Raises:
-            DocumentsUnreachable: with one of the reasons above.
+        The timeout of a socket restarts with each byte, and a resolver has none, so only a waiting thread can end a
+        fetch in time.
         """
-        line = RequestLine()
-        work = self._start(url, _clean_validators(known.etag, known.last_modified), line)
+        open_socket = OpenSocket()
+        work = self._start(url, _clean_validators(known.etag, known.last_modified), open_socket)
         try:
             return work.result(self._network.timeouts.total)
         except TimeoutError:
-            line.cut()
+            open_socket.shut_down()
             raise DocumentsUnreachable("timeout") from None
 
-    def _start(self, url: str, known: Validators, line: RequestLine) -> Future[RawDocument | None]:
+    def _start(self, url: str, known: Validators, open_socket: OpenSocket) -> Future[RawDocument | None]:
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="documents")
         try:
-            return worker.submit(self._fetch, url, known, line)
+            return worker.submit(self._fetch, url, known, open_socket)
         finally:
             worker.shutdown(wait=False)
 
-    def _fetch(self, url: str, known: Validators, line: RequestLine) -> RawDocument | None:
+    def _fetch(self, url: str, known: Validators, open_socket: OpenSocket) -> RawDocument | None:
         hop = self._hop(url, allow_loopback=self._allow_loopback)
         for _ in range(MAX_REDIRECTS + 1):
+            addresses = pinned_http.checked_addresses(
+                hop.target, self._network.resolver, allow_loopback=hop.allow_loopback
+            )
             with (
                 _network_errors_translated(),
-                closing(self._connect(hop, line)) as connection,
+                closing(PinnedConnection(hop.target, addresses, self._network, open_socket)) as connection,
                 _ask(connection, hop.target, self._wanted.headers, known) as response,
             ):
                 if response.status not in _REDIRECTS:
@@ -156,11 +156,6 @@ class WebDocumentFetcher:
     def _next(self, hop: _Hop, response: HTTPResponse) -> _Hop:
         url = pinned_http.redirected(hop.url, response.getheader("Location"))
         return self._hop(url, allow_loopback=hop.allow_loopback)
-
-    def _connect(self, hop: _Hop, line: RequestLine) -> PinnedConnection:
-        resolver = self._network.resolver
-        addresses = pinned_http.checked_addresses(hop.target, resolver, allow_loopback=hop.allow_loopback)
-        return PinnedConnection(hop.target, addresses, self._network, line)
 
     def _read(self, response: HTTPResponse, known: Validators) -> RawDocument | None:
         if response.status == HTTPStatus.NOT_MODIFIED and known != Validators():
@@ -182,7 +177,7 @@ def _ask(connection: PinnedConnection, target: Target, headers: Mapping[str, str
 
 
 def _clean_validators(etag: str | None, last_modified: str | None) -> Validators:
-    """Keep what is fit for a header. Without it, the next request is merely unconditional."""
+    """Return validators without those unfit for a header. Without any, the next request is unconditional."""
     return Validators(*(value if value and _VALIDATOR.fullmatch(value) else None for value in (etag, last_modified)))
 
 

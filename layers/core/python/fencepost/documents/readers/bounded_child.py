@@ -1,6 +1,6 @@
-"""Processes that read what strangers wrote: with bounds on time and memory, and without our credentials.
+"""Child processes that parse untrusted content, with limits on time and memory and without credentials.
 
-A few kilobytes can unfold to gigabytes, keep a parser busy for hours, or find a flaw in one that is written in C.
+A few kilobytes can decompress to gigabytes, keep a parser busy for hours, or exploit a flaw in a parser written in C.
 """
 
 from __future__ import annotations
@@ -12,33 +12,35 @@ from types import ModuleType
 from typing import Final
 
 TOO_LARGE: Final = 3
-"""The status of a child that would say more than may be."""
+"""Exit status of a child whose output would be too long."""
 
 _MEMORY_BYTES: Final = 512 * 1024 * 1024
 _CPU_SECONDS: Final = 25
 
 
 class ChildTooLarge(Exception):
-    """More is written in the content than may be."""
+    """The text of the content is too long."""
 
 
 class ChildFailed(Exception):
-    """The content cannot be read, or not within the bounds."""
+    """The content cannot be parsed, or not within the limits."""
 
 
 def read_in_child(worker: ModuleType, content: bytes, seconds: float, *limits: int) -> str:
-    """Return what a worker module writes about some content.
+    """Run a worker module in a child process and return its output.
 
     Args:
-        worker: is run as a program, with the content on its standard input; begins with `bound_resources`.
-        seconds: after which it is ended.
-        limits: the program's arguments.
+        worker: module that reads the content from standard input, and calls `bound_resources` first.
+        content: the untrusted content.
+        seconds: timeout of the child.
+        limits: arguments of the worker.
 
     Raises:
-        ChildTooLarge, ChildFailed: as they say.
+        ChildTooLarge: the text is too long.
+        ChildFailed: the content cannot be parsed within the limits.
     """
     try:
-        child = subprocess.run(  # noqa: S603 - our own module, and nothing of the content is an argument
+        child = subprocess.run(  # noqa: S603 - a module of this package; the content is not an argument
             [sys.executable, "-m", worker.__name__, *map(str, limits)],
             input=content,
             capture_output=True,
@@ -56,7 +58,7 @@ def read_in_child(worker: ModuleType, content: bytes, seconds: float, *limits: i
 
 
 def bound_resources() -> None:
-    """Bound what this process may take. The kernel ends what takes more: no code in it has to notice."""
+    """Limit memory, CPU time and file size of this process. The kernel enforces the limits."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))

@@ -1,4 +1,4 @@
-"""Reads what is written in text, Markdown and PDF files that anybody uploaded."""
+"""Extracts text from attachments: untrusted text, Markdown and PDF files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.text import normalise
 
 SECONDS = 30.0
-"""For a whole PDF. Hundreds of pages take a few."""
+"""Timeout for a PDF. Hundreds of pages take a few seconds."""
 
 
 class FileText(TextExtractor):
-    """Implements `fencepost.conversations.ports.TextExtractor`.
+    """Extracts text; PDF files are read in a child process.
 
     Args:
-        seconds: after which a PDF counts as unreadable.
+        seconds: timeout for a PDF, which then counts as unreadable.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -47,7 +47,7 @@ class FileText(TextExtractor):
 
 
 def _plain(content: bytes) -> str:
-    """Read UTF-8. A NUL stands in no text, and in most files of other kinds."""
+    """Return UTF-8 text. A NUL means that the file is not text: most binary files contain one."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

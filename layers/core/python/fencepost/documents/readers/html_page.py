@@ -1,4 +1,4 @@
-"""What a reader sees of an HTML page, as Markdown."""
+"""Converts the visible content of an HTML page to Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAIN: Final = ("main", "[role=main]", "article")
 
 
 class HtmlPage(NamedTuple):
-    """A page: its Markdown, its title as plain text, and its language (BCP 47); empty where it names none."""
+    """A page as Markdown, with its title as plain text and its language (BCP 47); both empty if it states none."""
 
     text: str
     title: str
@@ -31,10 +31,10 @@ class HtmlPage(NamedTuple):
 
 
 def read_page(html: str) -> HtmlPage:
-    """Return what is to be read on a page: of its main part where it names one, without navigation and what is hidden.
+    """Return the content of a page: of its main element if it has one, without navigation and hidden elements.
 
-    Headings, lists, quotations, tables, code and links keep their structure; emphasis and pictures do not, but for
-    their descriptions.
+    Headings, lists, quotations, tables, code and links keep their structure. Emphasis is dropped, and pictures are
+    replaced by their descriptions.
     """
     document = LexborHTMLParser(html)
     text = next((written for root in _roots(document) if (written := _markdown(root))), "")
@@ -42,7 +42,7 @@ def read_page(html: str) -> HtmlPage:
 
 
 def _roots(document: LexborHTMLParser) -> Iterator[LexborNode]:
-    """Yield where the words may be, the best first. Several articles are a list of them."""
+    """Yield elements that may hold the content, the best first. Several articles are a list, not the content."""
     for selector in _MAIN:
         found = document.css(selector)
         if len(found) == 1:
@@ -52,7 +52,7 @@ def _roots(document: LexborHTMLParser) -> Iterator[LexborNode]:
 
 
 def _markdown(root: LexborNode) -> str:
-    """Walk a tree without recursion: pages may nest deeper than a stack."""
+    """Return the Markdown of a tree. Walks it without recursion, since pages may nest deeper than the stack allows."""
     writer = MarkdownWriter()
     node: LexborNode | None = root
     open_nodes: list[LexborNode] = []
@@ -63,16 +63,16 @@ def _markdown(root: LexborNode) -> str:
             node = child
             continue
         if entered:
-            _leave(writer, node)
+            writer.close(node.tag or "", node.attributes)
         while open_nodes and node.next is None:
             node = open_nodes.pop()
-            _leave(writer, node)
+            writer.close(node.tag or "", node.attributes)
         node = node.next if open_nodes else None
     return writer.text()
 
 
 def _enter(writer: MarkdownWriter, node: LexborNode) -> bool:
-    """Write what begins with a node, and tell whether what is in it is to be read."""
+    """Write the beginning of a node, and tell whether to visit its children."""
     if node.is_text_node:
         writer.say(node.text_content or "")
         return False
@@ -80,10 +80,6 @@ def _enter(writer: MarkdownWriter, node: LexborNode) -> bool:
         return False
     writer.open(node.tag or "", node.attributes)
     return True
-
-
-def _leave(writer: MarkdownWriter, node: LexborNode) -> None:
-    writer.close(node.tag or "", node.attributes)
 
 
 def _is_unseen(node: LexborNode) -> bool:
@@ -107,5 +103,5 @@ def _title(document: LexborHTMLParser) -> str:
 
 def _language(document: LexborHTMLParser) -> str:
     root = document.root
-    named = (root.attributes.get("lang") or "").strip() if root else ""
-    return named if _LANGUAGE.fullmatch(named) else ""
+    language = (root.attributes.get("lang") or "").strip() if root else ""
+    return language if _LANGUAGE.fullmatch(language) else ""

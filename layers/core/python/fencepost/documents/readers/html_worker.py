@@ -1,8 +1,8 @@
-"""The process that reads one HTML page: its UTF-8 on standard input, JSON of `Page`'s fields on standard output.
+"""Program that reads one HTML page: UTF-8 on standard input, the fields of `HtmlPage` as JSON on standard output.
 
-A process of its own, since a tree of HTML takes quadratic time in the depth that a page nests to, and its parser is
-written in C. Its argument is the most characters of Markdown that may be in it. Whatever goes wrong ends it with a
-status that is not zero, and says nothing.
+It runs in its own process because an HTML tree takes quadratic time in its nesting depth, and its parser is written in
+C. Its argument is the maximum number of characters of Markdown. On any error, it exits with a non-zero status and
+without output.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fencepost.documents.readers.bounded_child import TOO_LARGE, bound_resources
 
 
 def main(most_characters: int) -> int:
-    """Read one page."""
+    """Read one page and return the exit status."""
     from fencepost.documents.readers.html_page import read_page
 
     bound_resources()

@@ -1,4 +1,4 @@
-"""Writes Markdown from the elements of a page, as they open and close. What a page says cannot add structure to it."""
+"""Writes the elements of an HTML page as Markdown. Text on the page cannot add Markdown structure."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _BLOCKS: Final = (
     | _NESTING
 )
 _MOST_INDENTS: Final = 8
-"""Deeper lists and quotations are written at this depth: an indent for each level would be quadratic."""
+"""Depth at which deeper lists and quotations are written: indenting every level would take quadratic space."""
 _ADDRESS: Final = re.compile(r"(?:(?:https?:|mailto:|tel:|[/?.])\S*|[^\s:#]+)", re.IGNORECASE)
 _ENCODED: Final = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
 _ANCHORS: Final = frozenset({"", "#", "¶", "§", "🔗", "\u200b"})
 _LANGUAGE: Final = re.compile(r"\b(?:language|lang|highlight-source)-([\w+#-]{1,40})")
-# What would be a heading, a fence, a rule, a table or a quotation at the start of a line.
+# Text that would start a heading, fence, rule, table or quotation at the beginning of a line.
 _STRUCTURE: Final = re.compile(r"(?=#{1,6}\s|`{3}|~{3}|-{3}|={3}|\*{3}|_{3}|\||>)")
 _BACKTICKS: Final = re.compile(r"`{3,}")
 _BREAK: Final = "\x00"
@@ -37,7 +37,7 @@ type ElementAttributes = Mapping[str, str | None]
 
 
 class MarkdownWriter:
-    """One page on its way into Markdown."""
+    """Receives the elements and text of one page in order, and returns the Markdown."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -53,16 +53,16 @@ class MarkdownWriter:
         self._language = ""
 
     def text(self) -> str:
-        """Return what was written; empty where nothing was."""
+        """Return the Markdown of all that was received; empty for an empty page."""
         self._end_block()
         return "\n".join(self._lines).strip("\n")
 
     def say(self, words: str) -> None:
-        """Add words to the block that is open."""
+        """Add text to the open block."""
         self._words.append(legible(words.replace(_BREAK, "")))
 
     def open(self, tag: str, attributes: ElementAttributes) -> None:
-        """Begin an element."""
+        """Open an element."""
         if tag in _INLINE:
             self._open_inline(tag, attributes)
         elif self._tables and tag != "table":
@@ -73,7 +73,7 @@ class MarkdownWriter:
             self._language = match[1]
 
     def close(self, tag: str, attributes: ElementAttributes) -> None:
-        """End an element."""
+        """Close an element."""
         if tag in _INLINE:
             self._close_inline(tag, attributes)
         elif tag == "table":
@@ -154,13 +154,13 @@ class MarkdownWriter:
 
     def _end_block(self) -> None:
         written, self._words = "".join(self._words), []
-        # A link around blocks is around each of them; the last gets its address.
+        # A link around several blocks is written around the last one.
         self._links = [0] * len(self._links)
         if self._pre:
             self._put_code(written.replace("\r", "").strip("\n"))
             return
-        parts = [_line(written)] if self._mark.startswith("#") else map(_line, written.split(_BREAK))
-        if lines := [_inert(part) for part in parts if part]:
+        texts = [_line(written)] if self._mark.startswith("#") else map(_line, written.split(_BREAK))
+        if lines := [_escaped(text) for text in texts if text]:
             self._put("\n".join(lines))
 
     def _put_code(self, code: str) -> None:
@@ -169,7 +169,7 @@ class MarkdownWriter:
             self._put(f"{fence}{self._language}\n{code}\n{fence}")
 
     def _put(self, block: str) -> None:
-        """Write a block: its first line behind the mark, all others as deep as that."""
+        """Write a block: its first line after the item or heading mark, the others indented as deep."""
         indent = "".join(self._indents[:_MOST_INDENTS])
         is_item = bool(self._mark) and not self._mark.startswith("#")
         first = indent.removesuffix(" " * len(self._mark)) if is_item else indent
@@ -204,9 +204,9 @@ class MarkdownWriter:
         if max(map(len, rows), default=0) > 1:
             self._put("\n".join(_table(rows)))
             return
-        # A table of one column is a layout.
+        # A table of one column is layout.
         for row in rows:
-            self._put(_inert(row[0]))
+            self._put(_escaped(row[0]))
 
 
 def _table(rows: list[list[str]]) -> list[str]:
@@ -216,7 +216,7 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def _shared(first: str, second: str) -> str:
-    """Return what both begin with."""
+    """Return the common prefix."""
     pairs = zip(first, second, strict=False)
     return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -225,5 +225,6 @@ def _line(words: str) -> str:
     return " ".join(words.replace(_BREAK, " ").split())
 
 
-def _inert(line: str) -> str:
+def _escaped(line: str) -> str:
+    """Return a line that Markdown does not read as structure."""
     return f"\\{line}" if _STRUCTURE.match(line) else line

@@ -1,4 +1,4 @@
-"""Turns documents into canonical text: HTML pages, PDF and text files, whatever they are said to be."""
+"""Converts documents to canonical text: HTML pages, PDF, Markdown and text files, by content rather than by label."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fencepost.kernel.markdown import MarkdownLine, scan
 from fencepost.kernel.text import legible, normalise
 
 MAX_HTML_BYTES: Final = 5_000_000
-"""Of a page. Larger ones are made by machines for machines."""
+"""Maximum size of an HTML page. Larger ones are generated and not meant for readers."""
 MAX_PDF_PAGES: Final = 2_000
 SECONDS: Final = 30.0
-"""For a page or a PDF."""
+"""Timeout for a page or a PDF."""
 
-_LOOKED_AT: Final = 1_024
+_HEAD_BYTES: Final = 1_024
 _TITLE_LINES: Final = 100
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _MARKDOWN_TYPES: Final = frozenset({"text/markdown", "text/x-markdown", "application/markdown"})
@@ -39,7 +39,7 @@ _BLANK_LINES: Final = re.compile(r"\n{4,}")
 
 @dataclass(frozen=True, slots=True)
 class ReadableText:
-    """What is written in a document: `kind` as its content shows; title and language empty where none is told."""
+    """The text of a document, its kind as its content shows, and its title and language; empty if it states none."""
 
     kind: DocumentKind
     title: str
@@ -48,16 +48,16 @@ class ReadableText:
 
 
 def readable(raw: bytes, content_type: str, seconds: float = SECONDS) -> ReadableText:
-    """Return what is written in a document.
+    """Return the text of a document.
 
     Args:
-        raw: as it came.
-        content_type: as somebody says, with or without a charset; the content itself decides what it is.
-        seconds: for a page or a PDF.
+        raw: its bytes.
+        content_type: its declared media type, with or without a charset; the content takes precedence.
+        seconds: timeout for a page or a PDF.
 
     Raises:
-        FencepostError: `document_type_unsupported`, it is no text, page or PDF; `document_too_large`;
-            `document_unreadable`, it is damaged, empty or takes too long.
+        FencepostError: `document_type_unsupported`, it is not text, a page or a PDF; `document_too_large`;
+            `document_unreadable`, it is damaged, empty or takes too long to read.
     """
     kind = kind_of(raw, content_type)
     charset = _PARAMETER.search(content_type)
@@ -66,28 +66,28 @@ def readable(raw: bytes, content_type: str, seconds: float = SECONDS) -> Readabl
 
 
 def kind_of(raw: bytes, content_type: str) -> DocumentKind:
-    """Tell what a document is, by its first bytes and else by what it is said to be.
+    """Return the kind of a document: by its first bytes, else by its declared media type.
 
     Raises:
         FencepostError: `document_type_unsupported`.
     """
-    said = content_type.partition(";")[0].strip().lower()
-    if _PDF in raw[:_LOOKED_AT]:
+    declared = content_type.partition(";")[0].strip().lower()
+    if _PDF in raw[:_HEAD_BYTES]:
         return DocumentKind.PDF
-    if said in _HTML_TYPES or (said not in _MARKDOWN_TYPES and _HTML.match(raw[:_LOOKED_AT])):
+    if declared in _HTML_TYPES or (declared not in _MARKDOWN_TYPES and _HTML.match(raw[:_HEAD_BYTES])):
         return DocumentKind.HTML
-    if said in _MARKDOWN_TYPES:
+    if declared in _MARKDOWN_TYPES:
         return DocumentKind.MARKDOWN
-    if said.startswith("text/") or said in _ANY_TYPES:
+    if declared.startswith("text/") or declared in _ANY_TYPES:
         return DocumentKind.TEXT
     raise FencepostError(ErrorCode.DOCUMENT_TYPE_UNSUPPORTED)
 
 
 class PageText(DocumentReader):
-    """Implements `fencepost.documents.ports.DocumentReader`.
+    """Reads HTML and PDF in child processes.
 
     Args:
-        seconds: after which a page or a PDF counts as unreadable.
+        seconds: timeout for a page or a PDF, which then counts as unreadable.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -126,43 +126,45 @@ def _written(raw: bytes, kind: DocumentKind, charset: str, seconds: float) -> Re
 
 
 def _html(raw: bytes, charset: str, seconds: float) -> Readable:
-    named = _META.search(raw[:_LOOKED_AT])
-    text = _decoded(raw, charset or (named[1].decode() if named else "windows-1252"))
-    said = json.loads(read_in_child(html_worker, text.encode(), seconds, MAX_TEXT_CHARACTERS))
-    return Readable(_tidy(legible(said["text"])), said["title"], said["language"])
+    declared = _META.search(raw[:_HEAD_BYTES])
+    text = _decoded(raw, charset or (declared[1].decode() if declared else "windows-1252"))
+    page = json.loads(read_in_child(html_worker, text.encode(), seconds, MAX_TEXT_CHARACTERS))
+    return Readable(_tidy(legible(page["text"])), page["title"], page["language"])
 
 
 def _pdf(raw: bytes, seconds: float) -> Readable:
-    # Fonts write ligatures and presentation forms, which are letters to whoever looks for them.
+    # Fonts use ligatures and presentation forms. Searches need the letters.
     text = _tidy(normalise(read_in_child(pdf_worker, raw, seconds, MAX_PDF_PAGES, MAX_TEXT_CHARACTERS)))
     return Readable(text, plain_text(text.partition("\n")[0]))
 
 
 def _decoded(raw: bytes, charset: str) -> str:
-    """Decode UTF-8, which nothing else looks like, or else what the text is said to be in. A NUL stands in no text."""
+    """Decode UTF-8, which no other encoding resembles, else UTF-16 with a byte order mark, else the given charset.
+
+    Raises:
+        FencepostError: `document_unreadable`; the bytes are invalid, or contain a NUL, which text does not.
+    """
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = _said_to_be(raw, charset)
+        codec = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else codec_of(charset)
+        try:
+            text = raw.decode(codec)
+        except UnicodeDecodeError:
+            raise FencepostError(ErrorCode.DOCUMENT_UNREADABLE) from None
     if "\0" in text:
         raise FencepostError(ErrorCode.DOCUMENT_UNREADABLE)
     return text
 
 
-def _said_to_be(raw: bytes, charset: str) -> str:
-    try:
-        return raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else codec_of(charset))
-    except UnicodeDecodeError:
-        raise FencepostError(ErrorCode.DOCUMENT_UNREADABLE) from None
-
-
 def _tidy(text: str) -> str:
+    """Return a text with at most two blank lines in a row, and one line end at its end."""
     text = _BLANK_LINES.sub("\n\n\n", text.strip())
     return f"{text}\n" if text else ""
 
 
 def _title(lines: list[MarkdownLine]) -> str:
-    """Return the first heading near the top, or the first line that says something."""
+    """Return the first heading near the top, else the first line that is not blank."""
     first = lines[:_TITLE_LINES]
-    named = next((line.heading for line in first if line.level), "")
-    return plain_text(named or next((line.text for line in first if not line.blank), ""))
+    heading = next((line.heading for line in first if line.level), "")
+    return plain_text(heading or next((line.text for line in first if not line.blank), ""))

@@ -1,7 +1,7 @@
-"""The process that reads one PDF: the file on its standard input, its text on its standard output.
+"""Program that reads one PDF: the file on standard input, its text on standard output.
 
-Its arguments are the most pages and the most characters that may be in it. Whatever goes wrong ends it with a
-status that is not zero, and says nothing.
+Its arguments are the maximum numbers of pages and characters. On any error, it exits with a non-zero status, and its
+standard error is empty.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 from fencepost.documents.readers.bounded_child import TOO_LARGE, bound_resources
 
 _MAX_STREAM_BYTES: Final = 16 * 1024 * 1024
-"""What one compressed stream may unfold to: pages of text are a thousandth of it."""
+"""Maximum decompressed size of one stream. Pages of text need a thousandth of it."""
 
 
 def main(most_pages: int, most_characters: int) -> int:
-    """Read one file."""
+    """Read one file and return the exit status."""
     bound_resources()
     written = 0
     for page in _pages(sys.stdin.buffer.read(), most_pages):
@@ -37,7 +37,7 @@ def _pages(content: bytes, most: int) -> Iterator[str]:
         lzw_maximum_output_length=_MAX_STREAM_BYTES,
         run_length_maximum_output_length=_MAX_STREAM_BYTES,
         array_based_stream_maximum_output_length=_MAX_STREAM_BYTES,
-        # Nothing but text is read: no program of the system is run for images.
+        # Only text is read, so no system program is run for images.
         jbig2dec_binary=None,
     )
     reader = PdfReader(BytesIO(content))

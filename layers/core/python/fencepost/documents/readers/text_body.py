@@ -1,4 +1,4 @@
-"""Turns a response's body into text, piece by piece, without ever holding more than was allowed."""
+"""Decodes the body of an HTTP response, block by block, and stops at a size limit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Protocol
 
 from fencepost.kernel.errors import DocumentsUnreachable
 
-_PIECE_BYTES = 65_536
+_BLOCK_BYTES = 65_536
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-# `application/octet-stream` is what plain file hosts say about any file; its content decides.
+# Plain file hosts send `application/octet-stream` for any file; the content decides.
 TEXT_TYPES = frozenset({"application/octet-stream", "application/markdown"})
 _HTML_STARTS = ("<!doctype html", "<html")
-# Labels of the WHATWG Encoding standard that are met in the wild. A label outside the table is read as UTF-8.
+# Labels of the WHATWG Encoding standard that sites use. Other labels are read as UTF-8.
 _CODECS = {
     "iso-8859-1": "cp1252",
     "latin1": "cp1252",
@@ -39,7 +39,7 @@ _CODECS = {
     "utf-16be": "utf-16-be",
 }
 _MAX_REPLACED_SHARE = 0.01
-# Where browsers look for it (HTML Standard, "Determining the character encoding"), in both of its forms.
+# Where browsers look for a charset (HTML Standard, "Determining the character encoding"), in both of its forms.
 _META_CHARSET = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _META_BYTES = 1_024
 
@@ -49,26 +49,27 @@ class _Readable(Protocol):
 
 
 def read_text(response: HTTPResponse, limit: int, types: Collection[str] = TEXT_TYPES, *, html: bool = False) -> str:
-    """Read a body to its end.
+    """Return the text of a body.
 
-    Bytes that are invalid in the charset become U+FFFD, since one bad byte in a page should not take a whole site
-    offline; a file with more than 1 % of them, or with a NUL, is no text. The charset is the header's if it is a
-    known one, in HTML without one that of its own `meta`, otherwise UTF-8; a byte order mark is dropped.
+    Bytes that are invalid in the charset become U+FFFD, since one bad byte on a page should not take a whole site
+    offline. A file with more than 1 % of them, or with a NUL, is not text. The charset is that of the header if it is
+    known, else, for HTML, that of the page's `meta` element, else UTF-8. A byte order mark is dropped.
 
     Args:
         response: its head has been read; `http.client` bounds the number and length of headers.
-        limit: decoded bytes.
-        types: media types that are taken for text besides `text/…`.
-        html: whether it may be HTML.
+        limit: maximum number of decompressed bytes.
+        types: media types that are accepted as text, besides `text/…`.
+        html: whether HTML is accepted.
 
     Raises:
-        DocumentsUnreachable: `html`, `not_text`, `bad_encoding`, `too_large`, or `connection` when the body is cut.
-        OSError: the network failed; HTTPException: the other end does not speak HTTP.
+        DocumentsUnreachable: `html`, `not_text`, `bad_encoding`, `too_large`; `connection`, the body is incomplete.
+        OSError: the network failed.
+        HTTPException: the server does not follow HTTP.
     """
     _check_type(response.headers.get_content_type(), {*types, *_HTML_TYPES} if html else types)
-    pieces = _bounded(_pieces(response), limit)
-    first = next(pieces, b"")
-    text = _decoded(chain([first], pieces), _codec(response.headers, first if html else b""))
+    blocks = _bounded(_blocks(response), limit)
+    first = next(blocks, b"")
+    text = _decoded(chain([first], blocks), _codec(response.headers, first if html else b""))
     return _checked(text.removeprefix("\ufeff"), html=html)
 
 
@@ -80,7 +81,7 @@ def _check_type(media_type: str, types: Collection[str]) -> None:
 
 
 def codec_of(label: str) -> str:
-    """Return the codec of a charset by its label; UTF-8 for one that is not in the table."""
+    """Return the codec of a charset's label; UTF-8 for an unknown label."""
     return _CODECS.get(label.lower(), "utf-8")
 
 
@@ -90,19 +91,16 @@ def _codec(headers: HTTPMessage, html: bytes) -> str:
     return codec_of(label)
 
 
-def _pieces(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the body decompressed, in small pieces however much a few bytes expand to."""
+def _blocks(response: HTTPResponse) -> Iterator[bytes]:
+    """Yield the decompressed body in blocks, which stay small however far a few bytes expand."""
+    body = _decompressed(response)
     try:
-        yield from _read_to_end(_decompressed(response))
+        while block := body.read1(_BLOCK_BYTES):
+            yield block
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DocumentsUnreachable("connection") from error
-    if response.length:  # http.client takes an early end of the stream for the end of the body
+    if response.length:  # http.client does not report a body that ends early
         raise IncompleteRead(b"", response.length)
-
-
-def _read_to_end(body: _Readable) -> Iterator[bytes]:
-    while piece := body.read1(_PIECE_BYTES):
-        yield piece
 
 
 def _decompressed(response: HTTPResponse) -> _Readable:
@@ -114,18 +112,18 @@ def _decompressed(response: HTTPResponse) -> _Readable:
     raise DocumentsUnreachable("bad_encoding")
 
 
-def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
+def _bounded(blocks: Iterator[bytes], limit: int) -> Iterator[bytes]:
     total = 0
-    for piece in pieces:
-        total += len(piece)
+    for block in blocks:
+        total += len(block)
         if total > limit:
             raise DocumentsUnreachable("too_large")
-        yield piece
+        yield block
 
 
-def _decoded(pieces: Iterable[bytes], codec: str) -> str:
+def _decoded(blocks: Iterable[bytes], codec: str) -> str:
     decoder = codecs.getincrementaldecoder(codec)("replace")
-    texts = [decoder.decode(piece) for piece in pieces]
+    texts = [decoder.decode(block) for block in blocks]
     return "".join([*texts, decoder.decode(b"", final=True)])
 
 

@@ -1,8 +1,7 @@
 """Versions of documents: each is built beside the one that searches use, then replaces it in one write.
 
-Readers use the version that a document's row names, and the chunks that are part of it. A build writes only what is
-part of no version that the row names, until the row switches in a single write. Every step can be repeated, so a build
-that was interrupted anywhere is resumed:
+Readers use the version that a document's row names, and the chunks that are part of it. A build does not change these
+until it switches the row, in a single write. Every step can be repeated, so an interrupted build is resumed:
 
 1. Mark the rows of chunks that vanish with the new version. They remain part of the current one.
 2. Write the rows of new chunks, embed them, write their entries, and note the entries' ids in the rows.
@@ -74,8 +73,8 @@ class Versions:
             resumed: whether an earlier attempt at this version was interrupted.
 
         Raises:
-            FencepostError: `document_busy`, the document changed meanwhile; `index_unavailable`, the index does not
-                show yet what was written; `conversations_unavailable`.
+            FencepostError: `document_busy`, the document changed meanwhile; `index_unavailable`, searches do not find
+                the new entries yet; `conversations_unavailable`.
             IndexUnavailable: the index does not answer.
             EmbedderUnavailable: the embedder does not answer.
         """

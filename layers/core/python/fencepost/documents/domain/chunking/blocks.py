@@ -1,6 +1,6 @@
-"""The blocks of a Markdown text, by the line: headings, paragraphs and lists, code and tables, noise.
+"""Markdown blocks of a text (headings, paragraphs and lists, code and tables, noise), and its sections.
 
-Each takes in the blank lines below it, the first also those above: the blocks tile the text.
+A block includes the blank lines below it, the first also those above, so the blocks tile the text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import Enum, auto
 from itertools import accumulate
 from typing import Final
 
-from fencepost.documents.domain.chunking.noise import Noise, find_noise
+from fencepost.documents.domain.chunking.noise import find_noise
 from fencepost.kernel.links import plain_text
 from fencepost.kernel.markdown import MarkdownLine, scan
 
@@ -24,7 +24,7 @@ _INTRODUCES: Final = (":", "：")
 
 
 class BlockKind(Enum):
-    """What a block is: `SOLID` is code or a table, which is not cut; `NOISE` says nothing."""
+    """The kind of a block. `SOLID` is code or a table, to be kept whole; `NOISE` has no content for readers."""
 
     HEADING = auto()
     PROSE = auto()
@@ -34,14 +34,14 @@ class BlockKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """One block of a text.
+    """A block of a text.
 
     Attributes:
         start, end: in code points, end exclusive.
-        level: 1–6 for a heading, 1 for a front matter with a title, else 0.
-        title: plain text of a heading or front matter.
-        indent: characters before its first.
-        close: whether it belongs to what stands above: no blank line parts them, or that ends with a colon.
+        level: 1–6 for a heading, 1 for front matter with a title, else 0.
+        title: plain text of a heading, or the title of front matter.
+        indent: number of white-space characters before its text.
+        close: whether it belongs to the block above: no blank line separates them, or that ends with a colon.
     """
 
     kind: BlockKind
@@ -54,12 +54,14 @@ class MarkdownBlock:
 
 
 def find_blocks(text: str) -> list[MarkdownBlock]:
-    """Return the blocks of a text, in order; none for a text without characters."""
+    """Return the blocks of a text, in order; none for an empty text."""
     lines = scan(text)
-    return _Blocks(lines).found() if lines else []
+    return _BlockFinder(lines).blocks() if lines else []
 
 
-class _Blocks:
+class _BlockFinder:
+    """Finds the blocks of a text's lines. Lines are referred to by their indices."""
+
     def __init__(self, lines: Sequence[MarkdownLine]) -> None:
         self._lines = lines
         self._offsets = [0, *accumulate(len(line.text) for line in lines)]
@@ -67,7 +69,8 @@ class _Blocks:
         self._headings = [0, *accumulate(line.level > 0 for line in lines)]
         self._table_ends = [n for n, line in enumerate(lines) if _HTML_TABLE_END in line.text.lower()]
 
-    def found(self) -> list[MarkdownBlock]:
+    def blocks(self) -> list[MarkdownBlock]:
+        """Return the blocks in order."""
         blocks: list[MarkdownBlock] = []
         index = self._below(0)
         while index < len(self._lines) or not blocks:
@@ -86,46 +89,36 @@ class _Blocks:
             return MarkdownBlock(BlockKind.HEADING, start, end, line.level, plain_text(line.heading), indent)
         if line.code or self._is_table(index):
             return MarkdownBlock(BlockKind.SOLID, start, end, indent=indent, close=self._belongs_above(index))
-        if noise := self._noise_at(index):
+        if noise := self._noise.get(index):
             return MarkdownBlock(BlockKind.NOISE, start, end, int(bool(noise.title)), noise.title)
         return MarkdownBlock(BlockKind.PROSE, start, end, indent=indent, close=self._belongs_above(index))
 
     def _below(self, index: int) -> int:
-        """Return the first line from `index` on that is not blank."""
+        """Return the first line that is not blank, from a line on."""
         while index < len(self._lines) and self._lines[index].blank and not self._lines[index].code:
             index += 1
         return index
 
     def _end(self, index: int) -> int:
-        """Return the line behind the last one of the block that begins at `index`."""
+        """Return the line after the last line of the block that begins at a line."""
         if index == len(self._lines) or self._lines[index].level:
             return min(index + 1, len(self._lines))
+        end = index + 1
         if self._lines[index].code:
-            return self._code_end(index)
+            while end < len(self._lines) and self._lines[end].code and not self._lines[end].opens:
+                end += 1
+            return end
         if self._is_table(index):
             return self._table_end(index)
-        if noise := self._noise_at(index):
+        if noise := self._noise.get(index):
             return noise.end
-        return self._paragraph_end(index)
-
-    def _code_end(self, index: int) -> int:
-        end = index + 1
-        while end < len(self._lines) and self._lines[end].code and not self._lines[end].opens:
+        while end < len(self._lines) and self._is_text(end) and not self._is_table(end) and end not in self._noise:
             end += 1
         return end
 
-    def _paragraph_end(self, index: int) -> int:
-        end = index + 1
-        while end < len(self._lines) and self._goes_on(end) and not self._is_table(end) and end not in self._noise:
-            end += 1
-        return end
-
-    def _goes_on(self, index: int) -> bool:
+    def _is_text(self, index: int) -> bool:
         line = self._lines[index]
         return not (line.blank or line.code or line.level)
-
-    def _noise_at(self, index: int) -> Noise | None:
-        return self._noise.get(index)
 
     def _is_table(self, index: int) -> bool:
         text = self._lines[index].text
@@ -134,6 +127,7 @@ class _Blocks:
         return _HTML_TABLE.match(text) is not None and self._html_table_end(index) is not None
 
     def _is_second_row(self, first: str, second: MarkdownLine) -> bool:
+        """Tell whether a line makes it and the line before, which has a `|`, a table."""
         if second.code or "|" not in second.text:
             return False
         barred = first.lstrip(" \t>").startswith("|") and second.text.lstrip(" \t>").startswith("|")
@@ -143,19 +137,21 @@ class _Blocks:
         if "|" not in self._lines[index].text and (end := self._html_table_end(index)) is not None:
             return end
         end = index + 1
-        while end < len(self._lines) and self._goes_on(end) and "|" in self._lines[end].text:
+        while end < len(self._lines) and self._is_text(end) and "|" in self._lines[end].text:
             end += 1
         return end
 
     def _html_table_end(self, index: int) -> int | None:
+        """Return the line after the end tag of an HTML table; None for a table that is left open."""
         place = bisect_left(self._table_ends, index)
         if place == len(self._table_ends):
             return None
         end = self._table_ends[place] + 1
-        # A table that was left open ends where somebody began anew.
+        # Without an end before the next heading, the table was left open.
         return end if self._headings[index] == self._headings[end] else None
 
     def _belongs_above(self, index: int) -> bool:
+        """Tell whether no blank line separates a line from the text above, or that ends with a colon."""
         above = index - 1
         if above >= 0 and not self._lines[above].blank:
             return True
@@ -165,13 +161,13 @@ class _Blocks:
 
 
 MAX_SECTIONS: Final = 10_000
-"""Up to so many, each section of a text is one; beyond, those shorter than `ROOMY_CHARACTERS` are joined."""
+"""Number of sections beyond which sections shorter than `ROOMY_CHARACTERS` are joined."""
 ROOMY_CHARACTERS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineSection:
-    """Blocks of one place in a text, and the plain text of the headings above it, outermost first."""
+    """Consecutive blocks, and the plain text of the headings above them, outermost first."""
 
     breadcrumb: tuple[str, ...]
     blocks: tuple[MarkdownBlock, ...]
@@ -180,7 +176,8 @@ class OutlineSection:
 def outline(blocks: Sequence[MarkdownBlock]) -> Iterator[OutlineSection]:
     """Yield the sections of a text.
 
-    A heading that nothing but headings and noise stands below begins the section of the next one that has a body.
+    A heading without a body, that is with only headings and noise below it, belongs to the section of the next heading
+    that has one.
     """
     trail: list[tuple[int, str]] = []
     pending: list[MarkdownBlock] = []

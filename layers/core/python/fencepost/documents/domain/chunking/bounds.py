@@ -1,4 +1,4 @@
-"""How long pieces are, and the ruler that measures them."""
+"""Lengths of chunks, and the ruler that measures them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from functools import lru_cache
 from typing import Final
 
 type Count = Callable[[str], int]
-"""Returns an embedder's tokens of a text, or an upper bound on them."""
+"""Returns an embedder's number of tokens of a text, or an upper bound on it."""
 
-_REMEMBERED: Final = 4_096
+_CACHED: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Lengths of pieces, in tokens of the embedder.
+    """Lengths of chunks, in tokens of the embedder.
 
     The defaults suit multilingual-e5-small, which reads 512 tokens: `most`, `overlap` and a breadcrumb stay below
-    that, and what it takes for each token grows by a third from 64 to 512 (`python -m benchmarks.chunking`).
+    that. Its time per token grows by a third from 64 to 512 tokens (`python -m benchmarks.chunking`).
 
     Attributes:
-        least: a piece that is shorter is joined with its neighbour in the section, where there is room.
-        aim: paragraphs, items and sentences are put together up to this.
-        most: a paragraph up to this stays whole; a longer one is cut between its sentences.
-        whole: a code block or table up to this stays whole although the embedder may not read its end; only a longer
-            one is cut, between its lines.
-        overlap: of the whole sentences that a piece repeats of the one before it, in `lead`.
+        least: a shorter chunk is joined with its neighbour in the section, if both fit into `most`.
+        aim: paragraphs, list items and sentences are grouped up to this length.
+        most: a paragraph up to this length stays whole; a longer one is split between sentences.
+        whole: a code block or table up to this length stays whole, even if the embedder does not read its end; a
+            longer one is split between lines.
+        overlap: maximum length of the whole sentences of the preceding chunk that `lead` repeats.
     """
 
     least: int = 96
@@ -42,16 +42,16 @@ class Bounds:
 
 
 class Ruler:
-    """Measures texts without what an embedder puts around each: its start and end, and its prefix.
+    """Measures texts without the tokens that an embedder adds to each: start, end and prefix.
 
     Args:
-        count: may be slow; each stretch of a text is measured about once, and short ones are remembered.
+        count: may be slow. Each span of a text is measured about once, and recent results are cached.
     """
 
     def __init__(self, count: Count) -> None:
-        self._around = count("")
-        self._count = lru_cache(maxsize=_REMEMBERED)(count)
+        self._added = count("")
+        self._count = lru_cache(maxsize=_CACHED)(count)
 
     def tokens(self, text: str) -> int:
-        """Return the tokens that a text adds to others."""
-        return max(0, self._count(text) - self._around)
+        """Return the number of tokens of a text, without those that the embedder adds."""
+        return max(0, self._count(text) - self._added)

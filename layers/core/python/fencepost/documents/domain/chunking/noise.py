@@ -1,6 +1,6 @@
-"""What stands in documents for machines: front matter, imports, components' tags, comments, links to themselves.
+"""Noise in documents, written for machines: front matter, imports, component tags, comments, links to themselves.
 
-It belongs to a piece's span like everything else, and says nothing to whoever looks for a passage.
+Noise is part of a chunk's span and text, but is left out of the text that is embedded.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _COMMENT: Final = re.compile(r"\s*(?:<!--(?:[^-]|-(?!->))*-->|\{/\*(?:[^*]|\*(?!
 _TAG: Final = re.compile(r"\s*</?[A-Za-z][\w.:-]*(?:\s[^<>]*)?/?>\s*$")
 _TAG_BEGIN: Final = re.compile(r"\s*<[A-Z][\w.]*\s*$")
 _TAG_END: Final = re.compile(r"[^<>]*/?>\s*$")
-_SAID: Final = re.compile(r"\b(?:title|label|alt|description|summary)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_LABEL: Final = re.compile(r"\b(?:title|label|alt|description|summary)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _SELF_LINK: Final = re.compile(r"\[[^\[\]]*\]\(#[^()\s]*\)\s*$")
 _SELF_MARK: Final = re.compile(r"\[[\u200b\s#¶]*\]\([^()\s#]*#[^()\s]*(?:\s\"[^\"]*\")?\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Lines that say nothing, from `start` to before `end`. `title` is what a front matter calls its page."""
+    """A run of noise, from line `start` to before line `end`. `title` is the title in front matter; empty for none."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Noise:
 
 
 def find_noise(lines: Sequence[MarkdownLine]) -> Iterator[Noise]:
-    """Yield the runs of lines that are noise, in order. Inside code there is none."""
+    """Yield the runs of noise, in order. Lines of code are never noise."""
     index = 0
     while index < len(lines):
         found = None if lines[index].code or lines[index].blank else _noise_at(lines, index)
@@ -52,19 +52,21 @@ def find_noise(lines: Sequence[MarkdownLine]) -> Iterator[Noise]:
 
 
 def spoken(text: str) -> str:
-    """Return what a piece says: its text without noise, as it is embedded; all of it where it is noise alone.
+    """Return the text of a chunk without noise, as it is embedded; the whole text if it is noise only.
 
-    Of a component's tag its title, label or description stays.
+    The titles, labels and descriptions in component tags are kept.
     """
     lines = scan(text)
-    said: list[str] = []
-    place = 0
+    kept: list[str] = []
+    index = 0
     for noise in find_noise(lines):
-        said.extend(_without_marks(line) for line in lines[place : noise.start])
-        said.extend(_attributes("".join(line.text for line in lines[noise.start : noise.end])))
-        place = noise.end
-    said.extend(_without_marks(line) for line in lines[place:])
-    return "".join(said).strip() or text.strip()
+        kept.extend(_without_marks(line) for line in lines[index : noise.start])
+        tag = "".join(line.text for line in lines[noise.start : noise.end])
+        if tag.lstrip().startswith("<"):
+            kept.extend(f"{match[1] or match[2]}\n" for match in _LABEL.finditer(tag) if match[1] or match[2])
+        index = noise.end
+    kept.extend(_without_marks(line) for line in lines[index:])
+    return "".join(kept).strip() or text.strip()
 
 
 def _noise_at(lines: Sequence[MarkdownLine], index: int) -> Noise | None:
@@ -103,7 +105,7 @@ def _module(lines: Sequence[MarkdownLine], index: int) -> Noise | None:
 
 
 def _until(lines: Sequence[MarkdownLine], index: int, last: re.Pattern[str] | None) -> Noise | None:
-    """Return the lines up to the one that matches, or where none has to, before the next that is blank."""
+    """Return the lines up to the one that matches `last`; without `last`, up to the next blank line."""
     for end in range(index + 1, min(len(lines), index + _IMPORT_LINES)):
         if lines[end].blank or lines[end].code:
             return None if last else Noise(index, end)
@@ -112,10 +114,6 @@ def _until(lines: Sequence[MarkdownLine], index: int, last: re.Pattern[str] | No
     return None if last else Noise(index, min(len(lines), index + _IMPORT_LINES))
 
 
-def _attributes(text: str) -> Iterator[str]:
-    if text.lstrip().startswith("<"):
-        yield from (f"{match[1] or match[2]}\n" for match in _SAID.finditer(text) if match[1] or match[2])
-
-
 def _without_marks(line: MarkdownLine) -> str:
+    """Return a line; a heading without its link to itself."""
     return _SELF_MARK.sub("", line.text) if line.level else line.text

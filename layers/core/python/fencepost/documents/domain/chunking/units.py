@@ -1,4 +1,4 @@
-"""A section taken apart into units: the smallest stretches that a piece may begin or end at, with their lengths."""
+"""Splits a section into units, the smallest spans that a chunk may begin or end at, and texts into sentences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fencepost.documents.domain.chunking.bounds import Bounds, Ruler
 
 _ITEM: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 _DEEPEST: Final = 8
-_ROOMY: Final = 16
-"""Characters that a token has at most in anything worth measuring whole."""
+_CHARACTERS_PER_TOKEN: Final = 16
+"""A text with more characters per allowed token is too long in any case, and is not measured as a whole."""
 
 
-class UnitSplitter(IntEnum):
-    """How well a text can be cut before a unit; the deeper a block or an item is nested, the less."""
+class SplitPriority(IntEnum):
+    """How good a place before a unit is for a split: higher is better. Nesting of blocks and items lowers it."""
 
     HEADING = 50
     BLOCK = 40
@@ -34,49 +34,58 @@ class UnitSplitter(IntEnum):
 
 
 class Unit(NamedTuple):
-    """A stretch of a section.
+    """A span of a section.
 
     Attributes:
-        start, end: in code points of the whole text.
-        body: where its own words begin, behind the headings and the noise above them.
-        cut: how well the text can be cut before it.
+        start, end: in code points of the whole text, end exclusive.
+        body: start of its own text, after headings and noise that precede it.
+        tokens: its length.
+        priority: how good a split before it is, see `SplitPriority`.
         solid: whether it is a whole code block or table.
-        prose: whether it is made of sentences.
+        prose: whether it consists of sentences.
     """
 
     start: int
     end: int
     body: int
     tokens: int
-    cut: int
+    priority: int
     solid: bool = False
     prose: bool = False
 
 
 type _Parts = Iterable[tuple[str, int]]
+"""Parts of a text with the priority of a split before each."""
+
+# Where to begin in `SectionSplitter._splitters`.
+_BY_ITEMS: Final = 0
+_BY_LINES: Final = 2
 
 
-class Units:
-    """Takes the sections of one text apart.
+class SectionSplitter:
+    """Splits the sections of one text into units.
 
     Args:
-        text: the whole of it.
-        language: BCP 47, for the ends of sentences.
+        text: the whole text.
+        ruler: measures units.
+        bounds: lengths of chunks.
+        language: BCP 47; decides where sentences end.
     """
 
     def __init__(self, text: str, ruler: Ruler, bounds: Bounds, language: str) -> None:
         self._text = text
         self._ruler = ruler
         self._bounds = bounds
-        self._finer: tuple[Callable[[str], _Parts], ...] = (
+        # From coarse to fine; `_finest` takes the first that makes its parts short enough.
+        self._splitters: tuple[Callable[[str], _Parts], ...] = (
             _items,
-            lambda part: ((words, UnitSplitter.SENTENCE) for words in sentences(part, language)),
-            _lines,
-            lambda part: ((words, UnitSplitter.WORD) for words in slices(part, max(bounds.aim, LONGEST_GRAPHEME))),
-            lambda part: ((words, UnitSplitter.WORD) for words in slices(part, LONGEST_GRAPHEME)),
+            lambda text: ((part, SplitPriority.SENTENCE) for part in sentences(text, language)),
+            lambda text: ((part, SplitPriority.LINE) for part in lines(text)),
+            lambda text: ((part, SplitPriority.WORD) for part in slices(text, max(bounds.aim, LONGEST_GRAPHEME))),
+            lambda text: ((part, SplitPriority.WORD) for part in slices(text, LONGEST_GRAPHEME)),
         )
 
-    def of(self, section: OutlineSection) -> Iterator[Unit]:
+    def units(self, section: OutlineSection) -> Iterator[Unit]:
         """Yield the units of a section; they tile it. Headings and noise belong to the first unit below them."""
         above: list[MarkdownBlock] = []
         last: Unit | None = None
@@ -86,35 +95,33 @@ class Units:
                 continue
             if last:
                 yield last
-            *whole, last = self._with(above, block)
+            *whole, last = self._with_above(above, block)
             yield from whole
             above = []
         yield from self._ending(last, above)
 
     def _introduces(self, block: MarkdownBlock, below: MarkdownBlock | None) -> bool:
-        """Tell whether a block is a few words above the code or table that they speak of."""
+        """Tell whether a block is a short paragraph that introduces the code block or table right below it."""
         if not below or below.kind is not BlockKind.SOLID or not below.close or block.kind is not BlockKind.PROSE:
             return False
         return self._measured(block.start, block.end, 0, self._bounds.least).tokens < self._bounds.least
 
-    def _with(self, above: Sequence[MarkdownBlock], block: MarkdownBlock) -> Iterator[Unit]:
-        """Yield the units of a block; the first begins with what stands above it, where there is room."""
+    def _with_above(self, above: Sequence[MarkdownBlock], block: MarkdownBlock) -> Iterator[Unit]:
+        """Yield the units of a block. The first begins with the blocks above it, if both fit into a chunk."""
         over = self._over(above)
         if over and over.tokens > self._bounds.aim:
             yield from self._exploded(over)
             over = None
-        units = self._block(block, _cut(block), over.tokens if over else 0)
+        units = self._block(block, _priority(block), over.tokens if over else 0)
         if over:
-            yield from self._headed(over, next(units))
+            first = next(units)
+            joined = first._replace(start=over.start, tokens=over.tokens + first.tokens, priority=over.priority)
+            most = self._bounds.whole if first.solid else self._bounds.most
+            yield from (joined,) if joined.tokens <= most else (over, first)
         yield from units
 
-    def _headed(self, over: Unit, first: Unit) -> Iterator[Unit]:
-        together = first._replace(start=over.start, tokens=over.tokens + first.tokens, cut=over.cut)
-        most = self._bounds.whole if first.solid else self._bounds.most
-        yield from (together,) if together.tokens <= most else (over, first)
-
     def _ending(self, last: Unit | None, above: Sequence[MarkdownBlock]) -> Iterator[Unit]:
-        """Yield the last unit, and what is below it: noise, or headings of a section without a body."""
+        """Yield the last unit of a section, with or before the noise below it, or headings without a body."""
         over = self._over(above)
         if last and over and last.tokens + over.tokens <= self._bounds.most:
             yield last._replace(end=over.end, tokens=last.tokens + over.tokens)
@@ -125,47 +132,50 @@ class Units:
             yield from self._exploded(over)
 
     def _over(self, above: Sequence[MarkdownBlock]) -> Unit | None:
+        """Return the blocks above another as one unit; None for none."""
         if not above:
             return None
-        return self._measured(above[0].start, above[-1].end, _cut(above[0]), self._bounds.most)
+        return self._measured(above[0].start, above[-1].end, _priority(above[0]), self._bounds.most)
 
-    def _block(self, block: MarkdownBlock, cut: int, over: int) -> Iterator[Unit]:
+    def _block(self, block: MarkdownBlock, priority: int, over: int) -> Iterator[Unit]:
+        """Yield the units of a block alone. The first must leave room for `over` tokens if it is prose."""
         most = self._bounds.whole if block.kind is BlockKind.SOLID else self._bounds.most
-        unit = self._measured(block.start, block.end, cut, most)
+        unit = self._measured(block.start, block.end, priority, most)
         if block.kind is BlockKind.SOLID and unit.tokens <= self._bounds.whole:
             yield unit._replace(solid=True)
         elif block.kind is BlockKind.SOLID:
-            yield from self._finest(unit, 2)
+            yield from self._finest(unit, _BY_LINES)
         elif unit.tokens + over <= self._bounds.most:
             yield unit._replace(prose=True)
         else:
-            yield from (part._replace(prose=True) for part in self._finest(unit, 0))
+            yield from (part._replace(prose=True) for part in self._finest(unit, _BY_ITEMS))
 
     def _exploded(self, unit: Unit) -> Iterator[Unit]:
-        return iter((unit,)) if unit.tokens <= self._bounds.most else self._finest(unit, 2)
+        return iter((unit,)) if unit.tokens <= self._bounds.most else self._finest(unit, _BY_LINES)
 
-    def _finest(self, unit: Unit, finer: int) -> Iterator[Unit]:
-        """Cut a unit by the first means that does; cut what is still too long by the next."""
+    def _finest(self, unit: Unit, splitter: int) -> Iterator[Unit]:
+        """Yield the parts of a unit; those that are too long for a chunk are split by the next finer splitter."""
         start = unit.start
-        for text, cut in self._finer[finer](self._text[unit.start : unit.end]):
-            part = self._measured(start, start + len(text), unit.cut if start == unit.start else cut, self._bounds.most)
+        for text, priority in self._splitters[splitter](self._text[unit.start : unit.end]):
+            own = unit.priority if start == unit.start else priority
+            part = self._measured(start, start + len(text), own, self._bounds.most)
             start = part.end
-            if part.tokens <= self._bounds.most or finer + 1 == len(self._finer):
+            if part.tokens <= self._bounds.most or splitter + 1 == len(self._splitters):
                 yield part
             else:
-                yield from self._finest(part, finer + 1)
+                yield from self._finest(part, splitter + 1)
 
-    def _measured(self, start: int, end: int, cut: int, most: int) -> Unit:
-        # What is so long is cut in any case, and then measured by the part.
-        if end - start > _ROOMY * most:
-            return Unit(start, end, start, self._bounds.whole + 1, cut)
-        return Unit(start, end, start, self._ruler.tokens(self._text[start:end]), cut)
+    def _measured(self, start: int, end: int, priority: int, most: int) -> Unit:
+        # Such a long unit is split in any case, and its parts are measured then.
+        if end - start > _CHARACTERS_PER_TOKEN * most:
+            return Unit(start, end, start, self._bounds.whole + 1, priority)
+        return Unit(start, end, start, self._ruler.tokens(self._text[start:end]), priority)
 
 
-def _cut(block: MarkdownBlock) -> int:
+def _priority(block: MarkdownBlock) -> int:
     if block.kind is BlockKind.HEADING:
-        return UnitSplitter.HEADING - block.level
-    return UnitSplitter.CLOSE if block.close else UnitSplitter.BLOCK - _depth(block.indent)
+        return SplitPriority.HEADING - block.level
+    return SplitPriority.CLOSE if block.close else SplitPriority.BLOCK - _depth(block.indent)
 
 
 def _depth(indent: int) -> int:
@@ -173,90 +183,85 @@ def _depth(indent: int) -> int:
 
 
 def _items(text: str) -> _Parts:
-    """Return the items of a list with all that stands below each; the text itself where it is none."""
+    """Return the items of a list, each with everything below it; the text itself if it is not a list."""
     found = lines(text)
     offsets = [0, *accumulate(map(len, found))]
-    cuts = {
-        offsets[n]: UnitSplitter.ITEM - _depth(len(match[1]))
+    items = {
+        offsets[n]: SplitPriority.ITEM - _depth(len(match[1]))
         for n, line in enumerate(found)
         if (match := _ITEM.match(line))
     }
-    starts = sorted({0, *cuts})
-    return ((text[start:end], cuts.get(start, UnitSplitter.ITEM)) for start, end in pairwise([*starts, len(text)]))
-
-
-def _lines(text: str) -> _Parts:
-    return ((line, UnitSplitter.LINE) for line in lines(text))
+    starts = sorted({0, *items})
+    return ((text[start:end], items.get(start, SplitPriority.ITEM)) for start, end in pairwise([*starts, len(text)]))
 
 
 WINDOW_CHARACTERS: Final = 2_000
-"""What the segmenter sees at a time: it takes quadratic time for languages without spaces."""
+"""Length of text given to the segmenter at a time: it takes quadratic time for languages without spaces."""
 LONGEST_GRAPHEME: Final = 32
-"""Code points; what is longer may be cut (UAX #15 needs no more than 30 for any text in Stream-Safe Format)."""
+"""In code points. Longer graphemes may be split; text in Stream-Safe Format (UAX #15) needs no more than 30."""
 
 _GRAPHEME: Final = regex.compile(r"\X")
 _SURROGATE: Final = regex.compile("[\ud800-\udfff]")
 _LATIN: Final = "en"
-"""Rules that also know 。！？ and suit languages that have none of their own."""
+"""Language whose rules apply if none is given; they also know 。！？."""
 
 
 def sentences(text: str, language: str = "") -> list[str]:
-    """Return the sentences of a text, each with the white space behind it.
+    """Return the sentences of a text, each with the white space after it.
 
     Args:
-        text: without limit; one sentence may be cut every `WINDOW_CHARACTERS`.
-        language: BCP 47; its abbreviations end no sentence.
+        text: of any length; one sentence may be split every `WINDOW_CHARACTERS`.
+        language: BCP 47; its abbreviations do not end sentences.
     """
-    parts: list[str] = []
-    place = 0
-    while place < len(text):
-        window = next(slices(text[place : place + WINDOW_CHARACTERS + LONGEST_GRAPHEME], WINDOW_CHARACTERS))
-        found = _segments(window, language)
-        # What stands last may go on in the next window.
-        if place + len(window) < len(text) and len(found) > 1:
-            found.pop()
-        parts.extend(found)
-        place += sum(map(len, found))
-    return parts
+    found: list[str] = []
+    start = 0
+    while start < len(text):
+        window = next(slices(text[start : start + WINDOW_CHARACTERS + LONGEST_GRAPHEME], WINDOW_CHARACTERS))
+        segments = _segments(window, language)
+        # The last sentence of a window may continue in the next one.
+        if start + len(window) < len(text) and len(segments) > 1:
+            segments.pop()
+        found.extend(segments)
+        start += sum(map(len, segments))
+    return found
 
 
 def lines(text: str) -> list[str]:
-    r"""Return the lines of a text with their ends: `\n`, `\r` or both."""
+    r"""Return the lines of a text with their line ends: `\n`, `\r` or `\r\n`."""
     return list(io.StringIO(text, newline=""))
 
 
 def slices(text: str, characters: int) -> Iterator[str]:
-    """Yield slices of at most so many characters, cut behind white space where there is some in their second half.
+    """Yield slices of limited length, split after white space where there is some in their second half.
 
-    No grapheme (UAX #29) is cut, unless it alone is longer than a slice.
+    Graphemes (UAX #29) are not split, unless one alone is longer than a slice.
     """
-    place = 0
-    while len(text) - place > characters:
-        end = place + _slice_end(text[place : place + characters + LONGEST_GRAPHEME], characters)
-        yield text[place:end]
-        place = end
-    yield text[place:]
-
-
-def _slice_end(window: str, characters: int) -> int:
-    ends: list[int] = [end for match in _GRAPHEME.finditer(window) if (end := match.end()) <= characters]
-    spaced = [end for end in ends if end > characters // 2 and window[end - 1].isspace()]
-    return (spaced or ends or [characters])[-1]
+    start = 0
+    while len(text) - start > characters:
+        window = text[start : start + characters + LONGEST_GRAPHEME]
+        ends: list[int] = [end for match in _GRAPHEME.finditer(window) if (end := match.end()) <= characters]
+        spaced = [end for end in ends if end > characters // 2 and window[end - 1].isspace()]
+        end = start + (spaced or ends or [characters])[-1]
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _segments(text: str, language: str) -> list[str]:
-    # The segmenter's strings hold no lone surrogates, and it says nothing of white space alone.
+    """Return the sentences of a short text. No sentence is white space alone, or begins within a grapheme."""
+    # The segmenter rejects lone surrogates, and leaves white space out.
     lengths = [len(part) for part in sentencex.segment(language or _LATIN, _SURROGATE.sub("\ufffd", text))]
-    parts: list[str] = []
+    segments: list[str] = []
     for start, end in pairwise([0, *accumulate(lengths), len(text)]):
         part = text[start:end]
-        if parts and (not part or part.isspace() or not _is_boundary(text, start)):
-            parts[-1] += part
+        if segments and (not part or part.isspace() or not _is_boundary(text, start)):
+            segments[-1] += part
         elif part:
-            parts.append(part)
-    return parts
+            segments.append(part)
+    return segments
 
 
-def _is_boundary(text: str, place: int) -> bool:
-    match = _GRAPHEME.match(text[place - 1 : place + 1])
+def _is_boundary(text: str, index: int) -> bool:
+    """Tell whether a grapheme ends before an index."""
+    match = _GRAPHEME.match(text[index - 1 : index + 1])
     return match is not None and match.end() == 1
