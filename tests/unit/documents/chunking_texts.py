@@ -1,4 +1,4 @@
-"""Texts to cut, and a ruler that is fast: a word, a sign or an ideograph is a token."""
+"""Texts to split, and a ruler that is fast: a word, a sign or an ideograph is a token."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def tokens(text: str) -> int:
     return count(text) - AROUND
 
 
-def joined(pieces: Sequence[Chunk]) -> str:
-    """Return the text that the pieces tile; fail where they do not."""
+def joined(chunks: Sequence[Chunk]) -> str:
+    """Return the text that the chunks tile; fail where they do not."""
     place = 0
-    for piece in pieces:
-        assert piece.start == place < piece.end
-        assert piece.end - piece.start == len(piece.text)
-        place = piece.end
-    return "".join(piece.text for piece in pieces)
+    for one in chunks:
+        assert one.start == place < one.end
+        assert one.end - one.start == len(one.text)
+        place = one.end
+    return "".join(one.text for one in chunks)
 
 
 def paragraphs(number: int, start: int = 0) -> list[str]:

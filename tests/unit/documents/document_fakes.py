@@ -1,4 +1,4 @@
-"""A site, an archive and an event log in memory, for tests of the library of documents."""
+"""A site, an archive and an event log in memory, for tests of the cache of `llms-full.txt`."""
 
 from __future__ import annotations
 
@@ -90,16 +90,16 @@ class EventLog:
 
 
 class Instance:
-    """A library with its own memory and log; the site and the archive may be shared with other instances."""
+    """A cache with its own memory and log; the site and the archive may be shared with other instances."""
 
     def __init__(self, site: Site | None = None, archive: Archive | None = None, site_url: str = SITE) -> None:
         self.site = site or Site()
         self.archive = archive or Archive()
         self.log = EventLog()
-        self.library = LlmsFullCache(site_url, self.site, self.archive, split, self.log)
+        self.cache = LlmsFullCache(site_url, self.site, self.archive, split, self.log)
 
     def read(self, now: datetime) -> str:
-        return text_of(self.library.current(now))
+        return text_of(self.cache.current(now))
 
 
 def archived(text: str, confirmed_at: datetime) -> Archive:

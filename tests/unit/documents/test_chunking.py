@@ -1,4 +1,4 @@
-"""Cutting texts into pieces: what stays together, where the cuts are, and what a piece knows of its place."""
+"""Splitting texts into chunks: what stays together, where chunks begin, and the breadcrumb and lead of each."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ from tests.unit.documents.chunking_texts import SMALL, count, joined, paragraphs
 LONG = "\n\n".join(paragraphs(12))
 
 
-def pieces(text: str, bounds: Bounds = SMALL, language: str = "") -> tuple[Chunk, ...]:
+def chunks(text: str, bounds: Bounds = SMALL, language: str = "") -> tuple[Chunk, ...]:
     found = chunk(text, count, bounds, language)
     assert joined(found) == text
     return found
 
 
 def with_words(found: tuple[Chunk, ...], words: str) -> Chunk:
-    (piece,) = [piece for piece in found if words in piece.text]
-    return piece
+    (one,) = [one for one in found if words in one.text]
+    return one
 
 
-def test_white_space_has_no_pieces() -> None:
+def test_white_space_has_no_chunks() -> None:
     assert chunk("", count) == chunk(" \n\n\u3000", count) == ()
 
 
-def test_a_piece_knows_the_headings_above_it() -> None:
-    found = pieces(f"Preface.\n\n# Fences\n\nAbout.\n\n## Posts\n\nOak.\n\n### Holes\n\nDeep.\n\n## Rails\n\n{LONG}")
-    assert [piece.breadcrumb for piece in found[:4]] == [
+def test_a_chunk_knows_the_headings_above_it() -> None:
+    found = chunks(f"Preface.\n\n# Fences\n\nAbout.\n\n## Posts\n\nOak.\n\n### Holes\n\nDeep.\n\n## Rails\n\n{LONG}")
+    assert [one.breadcrumb for one in found[:4]] == [
         (),
         ("Fences",),
         ("Fences", "Posts"),
         ("Fences", "Posts", "Holes"),
     ]
-    assert {piece.breadcrumb for piece in found[4:]} == {("Fences", "Rails")}
+    assert {one.breadcrumb for one in found[4:]} == {("Fences", "Rails")}
 
 
 def test_a_breadcrumb_is_plain_text() -> None:
-    (piece,) = pieces('# [Use `it`](/use)[\u200b](#use "Direct link") {#own}\n\nWords.')
-    assert piece.breadcrumb == ("Use it",)
+    (one,) = chunks('# [Use `it`](/use)[\u200b](#use "Direct link") {#own}\n\nWords.')
+    assert one.breadcrumb == ("Use it",)
 
 
-def test_headings_without_a_body_begin_the_piece_below_them() -> None:
-    found = pieces("# A\n\n## B\n\n### C\n\nWords.\n\n## D\n\nMore.\n\n# E\n")
-    assert [piece.text.split()[1] for piece in found] == ["A", "D", "E"]
-    assert [piece.breadcrumb for piece in found] == [("A", "B", "C"), ("A", "D"), ("E",)]
+def test_headings_without_a_body_begin_the_chunk_below_them() -> None:
+    found = chunks("# A\n\n## B\n\n### C\n\nWords.\n\n## D\n\nMore.\n\n# E\n")
+    assert [one.text.split()[1] for one in found] == ["A", "D", "E"]
+    assert [one.breadcrumb for one in found] == [("A", "B", "C"), ("A", "D"), ("E",)]
 
 
 def test_a_heading_stays_with_what_follows() -> None:
-    for piece in pieces("\n\n".join(f"## Part {n}\n\n{LONG}" for n in range(5))):
-        assert not piece.text.rstrip().rpartition("\n")[2].startswith("#")
+    for one in chunks("\n\n".join(f"## Part {n}\n\n{LONG}" for n in range(5))):
+        assert not one.text.rstrip().rpartition("\n")[2].startswith("#")
 
 
 def test_short_sections_are_not_mixed() -> None:
-    assert len(pieces("".join(f"# S{n}\n\nOne word.\n\n" for n in range(5)))) == 5
+    assert len(chunks("".join(f"# S{n}\n\nOne word.\n\n" for n in range(5)))) == 5
 
 
 CODE = "```py\n" + "".join(f"x{n} = {n}\n\n# not a heading {n}\n" for n in range(8)) + "```\n"
@@ -74,30 +74,30 @@ HTML = "<table>\n" + "".join(f"<tr><td>r{n}\n\n</td></tr>\n" for n in range(3)) 
 )
 def test_code_and_tables_are_whole(block: str) -> None:
     assert SMALL.most < tokens(block) <= SMALL.whole
-    found = pieces(f"# A\n\n{LONG}\n\n- Item\n\n{block}\n{LONG}")
-    assert sum(block in piece.text for piece in found) == 1
+    found = chunks(f"# A\n\n{LONG}\n\n- Item\n\n{block}\n{LONG}")
+    assert sum(block in one.text for one in found) == 1
 
 
 def test_code_beyond_the_hard_bound_is_cut_between_its_lines() -> None:
     code = "```\n" + "".join(f"line {n} of it\n" for n in range(90)) + "```\n"
-    found = pieces(f"# A\n\n{code}")
+    found = chunks(f"# A\n\n{code}")
     assert len(found) > 3
-    assert all(piece.text.endswith("\n") and tokens(piece.text) <= SMALL.most for piece in found)
+    assert all(one.text.endswith("\n") and tokens(one.text) <= SMALL.most for one in found)
 
 
 def test_code_blocks_that_touch_are_apart() -> None:
     code = "```\n" + "word " * 80 + "\n```\n"
-    found = pieces(code * 4)
-    assert [piece.text for piece in found] == [code] * 4
+    found = chunks(code * 4)
+    assert [one.text for one in found] == [code] * 4
 
 
 def test_a_fence_that_nothing_closes_is_none() -> None:
-    found = pieces(f"```\n\n{LONG}\n\n# B\n\nEnd.")
+    found = chunks(f"```\n\n{LONG}\n\n# B\n\nEnd.")
     assert found[-1].breadcrumb == ("B",)
 
 
 def test_what_introduces_code_stands_above_it() -> None:
-    found = pieces(f"{LONG}\n\nDo it so:\n\n{CODE}\n{LONG}")
+    found = chunks(f"{LONG}\n\nDo it so:\n\n{CODE}\n{LONG}")
     assert "Do it so:" in with_words(found, "x0 = 0").text
 
 
@@ -105,9 +105,9 @@ def test_a_paragraph_up_to_the_bound_is_whole_and_a_longer_one_is_cut_between_se
     whole = " ".join(["Set the post into its hole."] * 5)
     longer = " ".join(f"Set post {n} into its hole." for n in range(40))
     assert SMALL.aim < tokens(whole) <= SMALL.most
-    found = pieces(f"{LONG}\n\n{whole}\n\n{LONG}\n\n{longer}")
-    assert sum(whole in piece.text for piece in found) == 1
-    parts = [piece.text for piece in found if "into its hole." in piece.text and whole not in piece.text]
+    found = chunks(f"{LONG}\n\n{whole}\n\n{LONG}\n\n{longer}")
+    assert sum(whole in one.text for one in found) == 1
+    parts = [one.text for one in found if "into its hole." in one.text and whole not in one.text]
     assert len(parts) > 3
     assert all(part.rstrip().endswith(".") for part in parts)
 
@@ -121,15 +121,15 @@ def test_a_paragraph_up_to_the_bound_is_whole_and_a_longer_one_is_cut_between_se
     ],
 )
 def test_sentences_of_east_asia_are_not_cut(text: str, language: str) -> None:
-    found = pieces(text, language=language)
+    found = chunks(text, language=language)
     assert len(found) > 3
-    assert all(piece.text.rstrip()[-1] in "。！？.!?" for piece in found)
+    assert all(one.text.rstrip()[-1] in "。！？.!?" for one in found)
 
 
 def test_a_language_without_ends_of_sentences_is_cut_at_spaces() -> None:
-    found = pieces("ตั้งเสา ลงในหลุม ให้ลึก " * 40, language="th")
+    found = chunks("ตั้งเสา ลงในหลุม ให้ลึก " * 40, language="th")
     assert len(found) > 10
-    assert all(piece.text.endswith(" ") for piece in found)
+    assert all(one.text.endswith(" ") for one in found)
 
 
 def test_an_abbreviation_ends_no_sentence() -> None:
@@ -143,48 +143,48 @@ def test_a_long_line_has_the_sentences_of_its_parts() -> None:
 
 @pytest.mark.parametrize("cluster", ["👨‍👩‍👧‍👦", "🇩🇪", "e\u0301\u0323", "각", "क्षि", "👍🏽", "1️⃣"])
 def test_no_grapheme_is_cut(cluster: str) -> None:
-    for piece in pieces(cluster * 400):
-        assert piece.text == cluster * (len(piece.text) // len(cluster))
+    for one in chunks(cluster * 400):
+        assert one.text == cluster * (len(one.text) // len(cluster))
 
 
 def test_items_of_a_list_are_whole() -> None:
     items = "".join(f"- {words}\n  - {words}\n" for words in paragraphs(20) if tokens(words) < SMALL.most)
-    found = pieces(items)
+    found = chunks(items)
     assert len(found) > 5
-    assert all(piece.text.lstrip().startswith("- ") and piece.text.endswith("\n") for piece in found)
+    assert all(one.text.lstrip().startswith("- ") and one.text.endswith("\n") for one in found)
 
 
-def test_the_lead_is_whole_sentences_before_a_piece_and_none_of_its_span() -> None:
-    found = pieces(f"# A\n\n{LONG}\n\n# B\n\n{LONG}")
-    assert any(piece.lead for piece in found)
-    for before, piece in itertools.pairwise(found):
-        assert before.text.endswith(piece.lead)
-        assert tokens(piece.lead) <= SMALL.overlap
-        if piece.lead:
-            assert piece.lead[0].isupper()
-            assert before.breadcrumb == piece.breadcrumb
+def test_the_lead_is_whole_sentences_before_a_chunk_and_none_of_its_span() -> None:
+    found = chunks(f"# A\n\n{LONG}\n\n# B\n\n{LONG}")
+    assert any(one.lead for one in found)
+    for before, one in itertools.pairwise(found):
+        assert before.text.endswith(one.lead)
+        assert tokens(one.lead) <= SMALL.overlap
+        if one.lead:
+            assert one.lead[0].isupper()
+            assert before.breadcrumb == one.breadcrumb
 
 
 def test_a_lead_is_not_taken_from_code() -> None:
-    found = pieces(f"{CODE}\n{LONG}")
+    found = chunks(f"{CODE}\n{LONG}")
     assert found[0].text.startswith("```")
     assert found[1].lead == ""
 
 
-def test_a_short_tail_joins_the_piece_before_it() -> None:
+def test_a_short_tail_joins_the_chunk_before_it() -> None:
     for size in range(2, 20):
-        found = pieces("\n\n".join([*paragraphs(size), "End."]))
+        found = chunks("\n\n".join([*paragraphs(size), "End."]))
         assert tokens(found[-1].text) >= SMALL.least
 
 
-def test_equal_pieces_have_ids_of_their_own_and_equal_texts_equal_ids() -> None:
+def test_equal_chunks_have_ids_of_their_own_and_equal_texts_equal_ids() -> None:
     text = "# A\n\nSame.\n\n# A\n\nSame.\n\n# B\n\nSame.\n"
-    found = pieces(text)
-    assert len({piece.id for piece in found}) == 3
-    assert all(len(piece.id) == 32 for piece in found)
-    assert found == pieces(text)
+    found = chunks(text)
+    assert len({one.id for one in found}) == 3
+    assert all(len(one.id) == 32 for one in found)
+    assert found == chunks(text)
     # A third in front of them leaves their ids.
-    assert {piece.id for piece in found} < {piece.id for piece in pieces(f"# A\n\nSame.\n\n{text}")}
+    assert {one.id for one in found} < {one.id for one in chunks(f"# A\n\nSame.\n\n{text}")}
 
 
 NOISY = """---
@@ -221,10 +221,10 @@ import kept from 'code'
 
 
 def test_front_matter_imports_and_tags_are_in_the_span_and_not_in_what_is_said() -> None:
-    (piece,) = pieces(NOISY, Bounds())
-    assert piece.text == NOISY
-    assert piece.breadcrumb == ("Setting posts",)
-    said = spoken(piece.text)
+    (one,) = chunks(NOISY, Bounds())
+    assert one.text == NOISY
+    assert one.breadcrumb == ("Setting posts",)
+    said = spoken(one.text)
     assert [line for line in said.splitlines() if line] == [
         "# Setting posts",
         "Depth",
@@ -236,8 +236,8 @@ def test_front_matter_imports_and_tags_are_in_the_span_and_not_in_what_is_said()
 
 
 def test_the_title_of_a_front_matter_names_a_page_without_headings() -> None:
-    found = pieces(f'---\ntitle: Posts\n---\n\n{LONG}\n\n---\ntitle: "Rails"\n---\n\nWords.\n\n## Gates\n\nMore.\n')
-    assert {piece.breadcrumb for piece in found} == {("Posts",), ("Rails",), ("Rails", "Gates")}
+    found = chunks(f'---\ntitle: Posts\n---\n\n{LONG}\n\n---\ntitle: "Rails"\n---\n\nWords.\n\n## Gates\n\nMore.\n')
+    assert {one.breadcrumb for one in found} == {("Posts",), ("Rails",), ("Rails", "Gates")}
 
 
 @pytest.mark.parametrize(

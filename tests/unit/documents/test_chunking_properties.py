@@ -1,4 +1,4 @@
-"""What holds of pieces whatever the text is: nothing lost, bounds, ids under edits, and time that grows with length."""
+"""Properties of chunks of any text: nothing lost, bounds, ids under edits, and time that grows with length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.documents.chunking_texts import SMALL, count, joined, markdown, 
 from tests.worlds.thoroughness import examples, some
 
 MOST_CHANGED = 8
-"""Pieces that one edit may change. Three are what it takes mostly; more, when the best cut of a stretch is another."""
+"""Chunks that one edit may change. Mostly three; more if the edit changes the best place to split a run."""
 
 
 @given(markdown)
@@ -25,19 +25,19 @@ MOST_CHANGED = 8
 @example("#" * 2_000)
 @example("\n" * 50 + "x")
 def test_spans_tile_the_text_and_ids_are_unique(text: str) -> None:
-    pieces = chunk(text, count, SMALL)
-    assert joined(pieces) == ("" if text.isspace() else text)
-    assert len({piece.id for piece in pieces}) == len(pieces)
-    assert pieces == chunk(text, count, SMALL)
-    assert all(spoken(piece.text) or piece.text.isspace() for piece in pieces)
+    chunks = chunk(text, count, SMALL)
+    assert joined(chunks) == ("" if text.isspace() else text)
+    assert len({one.id for one in chunks}) == len(chunks)
+    assert chunks == chunk(text, count, SMALL)
+    assert all(spoken(one.text) or one.text.isspace() for one in chunks)
 
 
 @given(markdown)
-def test_no_piece_is_longer_than_may_be(text: str) -> None:
+def test_no_chunk_is_longer_than_may_be(text: str) -> None:
     solid = any(mark in text for mark in ("```", "~~~", "|", "<table"))
-    for piece in chunk(text, count, SMALL):
-        assert tokens(piece.text) <= (SMALL.whole if solid else SMALL.most)
-        assert tokens(piece.lead) <= SMALL.overlap
+    for one in chunk(text, count, SMALL):
+        assert tokens(one.text) <= (SMALL.whole if solid else SMALL.most)
+        assert tokens(one.lead) <= SMALL.overlap
 
 
 @given(markdown)
@@ -45,7 +45,7 @@ def test_no_grapheme_is_cut(text: str) -> None:
     ends = {0, *(match.end() for match in regex.finditer(r"\X", text))}
     longest = max((len(match[0]) for match in regex.finditer(r"\X", text)), default=0)
     if longest <= LONGEST_GRAPHEME:
-        assert {piece.end for piece in chunk(text, count, SMALL)} <= ends
+        assert {one.end for one in chunk(text, count, SMALL)} <= ends
 
 
 @given(st.text(), st.integers(LONGEST_GRAPHEME, 80))
@@ -79,16 +79,16 @@ def written(sections: list[list[str]]) -> str:
 
 @given(edits())
 @settings(max_examples=examples(200))
-def test_an_edit_changes_the_pieces_near_it_and_none_of_other_sections(
+def test_an_edit_changes_the_chunks_near_it_and_none_of_other_sections(
     edit: tuple[list[list[str]], list[list[str]], int],
 ) -> None:
     before, after, place = edit
     old, new = chunk(written(before), count, SMALL), chunk(written(after), count, SMALL)
     name = (f"Section {place}",)
     assert [p.id for p in old if p.breadcrumb != name] == [p.id for p in new if p.breadcrumb != name]
-    kept = {piece.id for piece in old} & {piece.id for piece in new}
-    assert sum(piece.id not in kept for piece in old) <= MOST_CHANGED
-    assert sum(piece.id not in kept for piece in new) <= MOST_CHANGED
+    kept = {one.id for one in old} & {one.id for one in new}
+    assert sum(one.id not in kept for one in old) <= MOST_CHANGED
+    assert sum(one.id not in kept for one in new) <= MOST_CHANGED
 
 
 HOSTILE = [
@@ -126,9 +126,9 @@ HOSTILE = [
 def test_no_pattern_makes_it_slow(pattern: str, opening: str) -> None:
     # What takes quadratic time would run into the suite's time limit.
     text = opening + pattern * (40_000 // len(pattern)) + "x"
-    pieces = chunk(text, count)
-    assert joined(pieces) == text
-    assert sum(len(spoken(piece.text)) for piece in pieces) <= len(text)
+    chunks = chunk(text, count)
+    assert joined(chunks) == text
+    assert sum(len(spoken(one.text)) for one in chunks) <= len(text)
 
 
 @pytest.mark.parametrize("depth", [400])
@@ -145,13 +145,13 @@ def test_the_embedder_is_asked_little() -> None:
         return count(text)
 
     text = written([paragraphs(40, 100 * place) for place in range(20)])
-    pieces = chunk(text, counted)
+    chunks = chunk(text, counted)
     assert sum(map(len, asked)) <= 1.5 * len(text)
-    assert len(asked) <= 15 * len(pieces)
+    assert len(asked) <= 15 * len(chunks)
 
 
-def test_a_text_of_nothing_but_headings_has_few_pieces() -> None:
+def test_a_text_of_nothing_but_headings_has_few_chunks() -> None:
     text = "# a\nb\n" * (MAX_SECTIONS + 20_000)
-    pieces = chunk(text, count)
-    assert joined(pieces) == text
-    assert len(pieces) <= MAX_SECTIONS + 2 + 20_000 * len("# a\nb\n") // ROOMY_CHARACTERS * 20
+    chunks = chunk(text, count)
+    assert joined(chunks) == text
+    assert len(chunks) <= MAX_SECTIONS + 2 + 20_000 * len("# a\nb\n") // ROOMY_CHARACTERS * 20

@@ -1,4 +1,4 @@
-"""Real documentation, cut: an independent parser of Markdown says where its code and tables are."""
+"""Real documentation, split into chunks; an independent Markdown parser tells where its code and tables are."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def text_of(path: Path) -> str:
 
 
 @lru_cache
-def pieces_of(path: Path) -> tuple[Chunk, ...]:
+def chunks_of(path: Path) -> tuple[Chunk, ...]:
     return chunk(text_of(path), count)
 
 
@@ -51,18 +51,18 @@ def solid_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_nothing_is_lost_and_ids_are_the_same_again(path: Path) -> None:
-    pieces = pieces_of(path)
-    assert joined(pieces) == text_of(path)
-    assert len({piece.id for piece in pieces}) == len(pieces)
-    assert [piece.id for piece in chunk(text_of(path), count)] == [piece.id for piece in pieces]
+    chunks = chunks_of(path)
+    assert joined(chunks) == text_of(path)
+    assert len({one.id for one in chunks}) == len(chunks)
+    assert [one.id for one in chunk(text_of(path), count)] == [one.id for one in chunks]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_code_and_tables_are_whole(path: Path) -> None:
-    text, starts = text_of(path), [piece.start for piece in pieces_of(path)]
+    text, starts = text_of(path), [one.start for one in chunks_of(path)]
     blocks = [(start, end) for start, end in solid_blocks(text) if tokens(text[start:end]) <= BOUNDS.whole]
     assert len(blocks) > 50
-    # The line feed behind a block may be the next piece's, and is never parted from it here.
+    # The line feed behind a block may be the next chunk's, and is never parted from it here.
     torn = [text[start:end] for start, end in blocks if bisect(starts, start) != bisect(starts, end - 1)]
     assert torn == []
 
@@ -70,17 +70,17 @@ def test_code_and_tables_are_whole(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_only_code_and_tables_are_longer_than_the_bound(path: Path) -> None:
     starts = [start for start, _ in solid_blocks(text_of(path))]
-    for piece in pieces_of(path):
-        holds_solid = bisect(starts, piece.end - 1) > bisect(starts, piece.start - 1)
-        assert tokens(piece.text) <= (BOUNDS.whole if holds_solid else BOUNDS.most)
+    for one in chunks_of(path):
+        holds_solid = bisect(starts, one.end - 1) > bisect(starts, one.start - 1)
+        assert tokens(one.text) <= (BOUNDS.whole if holds_solid else BOUNDS.most)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_an_edit_in_the_middle_leaves_nearly_all_ids(path: Path) -> None:
     text = text_of(path)
     place = text.index("\n\n", len(text) // 2) + 2
-    before = {piece.id for piece in pieces_of(path)}
-    after = {piece.id for piece in chunk(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)}
+    before = {one.id for one in chunks_of(path)}
+    after = {one.id for one in chunk(f"{text[:place]}A paragraph that is new.\n\n{text[place:]}", count)}
     assert len(before - after) <= 4
     assert len(after - before) <= 4
 
@@ -91,10 +91,10 @@ def test_an_original_and_its_translation_are_cut_alike() -> None:
     sizes = {}
     for language in ("en", "ja"):
         path = FOLDER / f"feature_sliced_{language}.llms-full.txt"
-        pieces = chunk(text_of(path), embedder.count, language=language)
-        assert joined(pieces) == text_of(path)
-        sizes[language] = len(pieces)
-        prose = [piece.text for piece in pieces if not set("|`~") & set(piece.text)]
+        chunks = chunk(text_of(path), embedder.count, language=language)
+        assert joined(chunks) == text_of(path)
+        sizes[language] = len(chunks)
+        prose = [one.text for one in chunks if not set("|`~") & set(one.text)]
         around = embedder.count("")
         assert max(embedder.count(text) - around for text in prose) <= BOUNDS.most
     assert 0.7 <= sizes["en"] / sizes["ja"] <= 1.3

@@ -1,4 +1,4 @@
-"""The library of documents under concurrent callers, and in any order of outages, changes and restarts."""
+"""The cache of `llms-full.txt` under concurrent callers, and in any order of outages, changes and restarts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read_on_a_thread(instance: Instance, now: datetime) -> str:
         return pool.submit(instance.read, now).result(30)
 
 
-class LibraryMachine(RuleBasedStateMachine):
+class CacheMachine(RuleBasedStateMachine):
     """Any order of outages, changes, broken archives, new instances and time, against what a visitor may expect."""
 
     def __init__(self) -> None:
@@ -128,5 +128,5 @@ class LibraryMachine(RuleBasedStateMachine):
             assert later - earlier >= (RETRY_AFTER if failed else FRESH_FOR)
 
 
-TestLibraryMachine = LibraryMachine.TestCase
-TestLibraryMachine.settings = settings(max_examples=examples(90), stateful_step_count=40, deadline=None)
+TestCacheMachine = CacheMachine.TestCase
+TestCacheMachine.settings = settings(max_examples=examples(90), stateful_step_count=40, deadline=None)

@@ -1,4 +1,4 @@
-"""The library of documents: what it fetches and when, what it serves meanwhile, and what it reports."""
+"""The cache of `llms-full.txt`: what it fetches and when, what it serves meanwhile, and what it reports."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_clock_set_back_does_not_keep_a_copy_for_ever() -> None:
 
 
 def test_the_splitter_gets_the_site_not_the_file() -> None:
-    assert Instance().library.current(NOON).sections[0].url == SITE
+    assert Instance().cache.current(NOON).sections[0].url == SITE
 
 
 # A new instance
@@ -205,10 +205,10 @@ def test_a_defect_pauses_fetching_and_leaves_no_lock_behind() -> None:
     def defective(raw: str, site_url: str) -> DocumentSet:
         raise ArithmeticError
 
-    library = LlmsFullCache(SITE, site, Archive(), defective, log)
+    cache = LlmsFullCache(SITE, site, Archive(), defective, log)
     with pytest.raises(ArithmeticError):
-        library.current(NOON)
-    assert refusal(lambda: library.current(NOON)).code is ErrorCode.DOCUMENTS_UNAVAILABLE
+        cache.current(NOON)
+    assert refusal(lambda: cache.current(NOON)).code is ErrorCode.DOCUMENTS_UNAVAILABLE
     assert len(site.asked) == 1
 
 

@@ -1,4 +1,4 @@
-"""Documents that attack, on their whole way: read, cut, indexed, and looked up again for a prompt."""
+"""Hostile documents on their whole way: read, chunked, indexed, and looked up again for a prompt."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PAGE = "https://docs.example/guide"
 MEMBERS = frozenset({"members"})
 
 
-class Cutting(CorpusWorld):
-    """Documents' jobs with the chunker that ships, and short pieces: what attacks is cut as well."""
+class Chunking(CorpusWorld):
+    """Documents' jobs with the real chunker and short chunks, so that an attack is split as well."""
 
     @property
     def versions(self) -> Versions:
@@ -48,8 +48,8 @@ def hostile() -> str:
 
 
 @pytest.fixture(scope="module")
-def world() -> Cutting:
-    world = Cutting()
+def world() -> Chunking:
+    world = Chunking()
     members = Acl(audience=Audience.ORGANISATION)
     world.add(origin=DocumentOrigin.PAGE, source=PAGE, url=PAGE, title="", acl=members)
     world.web.serve(PAGE, hostile())
@@ -57,7 +57,7 @@ def world() -> Cutting:
     return world
 
 
-def test_every_piece_of_it_stays_in_a_fence_of_its_own(world: Cutting) -> None:
+def test_every_chunk_of_it_stays_in_a_fence_of_its_own(world: Chunking) -> None:
     passages = world.passages()
     assert len(passages) > len(payloads())
     for passage in passages:
@@ -66,6 +66,6 @@ def test_every_piece_of_it_stays_in_a_fence_of_its_own(world: Cutting) -> None:
         assert [source.url for source in prompt.sources if source.id == passage.id] == [PAGE]
 
 
-def test_nothing_of_it_reaches_its_rights(world: Cutting) -> None:
+def test_nothing_of_it_reaches_its_rights(world: Chunking) -> None:
     assert {entry.grants for entry in world.index.entries.values()} == {MEMBERS}
     assert world.document().acl == Acl(audience=Audience.ORGANISATION)

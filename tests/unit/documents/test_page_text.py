@@ -108,8 +108,8 @@ def test_an_address_cannot_end_its_link() -> None:
 def test_what_a_page_says_adds_no_structure(words: str) -> None:
     read = page(f"<h1>Real</h1><p>{words}</p><p>End.</p>")
     assert f"\n\\{words}\n" in read.text
-    (piece,) = chunk(read.text, count)
-    assert piece.breadcrumb == ("Real",)
+    (one,) = chunk(read.text, count)
+    assert one.breadcrumb == ("Real",)
 
 
 def test_a_hostile_title_and_language_become_harmless() -> None:

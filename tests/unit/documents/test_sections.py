@@ -1,4 +1,4 @@
-"""Splitting `llms-full.txt`: nothing lost, nothing cut in two that belongs together, ids that stay."""
+"""Splitting `llms-full.txt`: nothing lost, code and tables kept whole, ids that stay."""
 
 from __future__ import annotations
 
@@ -133,16 +133,18 @@ def paragraphs(count: int) -> Iterator[str]:
 def test_code_and_tables_stay_whole_when_a_long_section_is_split() -> None:
     code = "```py\n" + "\n".join(f"x = {number}\n" for number in range(200)) + "```\n\n"
     table = "".join(f"| row {number} | {'cell ' * 8} |\n" for number in range(50)) + "\n"
-    pieces = split("# A\n\n" + "".join(paragraphs(3)) + code + "".join(paragraphs(3)) + table + "".join(paragraphs(2)))
-    assert len(pieces) > 2
-    assert sum(code in piece.text for piece in pieces) == 1
-    assert sum(table in piece.text for piece in pieces) == 1
-    assert [piece.id for piece in pieces[:3]] == ["a#1", "a#1.2", "a#1.3"]
+    sections = split(
+        "# A\n\n" + "".join(paragraphs(3)) + code + "".join(paragraphs(3)) + table + "".join(paragraphs(2))
+    )
+    assert len(sections) > 2
+    assert sum(code in one.text for one in sections) == 1
+    assert sum(table in one.text for one in sections) == 1
+    assert [one.id for one in sections[:3]] == ["a#1", "a#1.2", "a#1.3"]
 
 
 def test_a_heading_stays_with_what_follows() -> None:
-    for piece in split("# A\n\n" + "".join(f"{text}### Part\n\n" for text in paragraphs(30)) + "End."):
-        assert not piece.text.endswith("### Part\n\n")
+    for one in split("# A\n\n" + "".join(f"{text}### Part\n\n" for text in paragraphs(30)) + "End."):
+        assert not one.text.endswith("### Part\n\n")
 
 
 @pytest.mark.parametrize("line", ["x" * 50_000, "語" * 20_000, "word " * 10_000, "```\n" + "code\n" * 5_000 + "```\n"])
