@@ -17,10 +17,10 @@ from pathlib import Path
 
 from benchmarks.report import Row, data_folder, print_table
 from benchmarks.turning import SITE, MeasuredTurn, Turning, environment, turning
-from fencepost.bootstrap.documents import document_service
-from fencepost.bootstrap.ingestion import ingestion
-from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import tenant_stores
+from fencepost.bootstrap.wiring.documents import document_service
+from fencepost.bootstrap.wiring.ingestion import ingestion
+from fencepost.bootstrap.wiring.retrieval import index_of
 from fencepost.documents.service.documents import DocumentChanges, DocumentService, NewDocument
 from fencepost.documents.service.ingest import IngestService
 from fencepost.identity.domain.scope import Scope

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from fencepost.bootstrap.documents import document_service
-from fencepost.bootstrap.ingestion import ingestion
-from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import tenant_stores
+from fencepost.bootstrap.wiring.documents import document_service
+from fencepost.bootstrap.wiring.ingestion import ingestion
+from fencepost.bootstrap.wiring.retrieval import index_of
 from fencepost.documents.domain.documents import Document, DocumentState
 from fencepost.documents.service.documents import DocumentChanges, DocumentService
 from fencepost.identity.domain.scope import Scope

@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, get_args
 
-from fencepost.bootstrap.retrieval import embedder_of
+from fencepost.bootstrap.wiring.retrieval import embedder_of
 from fencepost.documents.domain.chunking.noise import spoken
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexEntry, IndexUnavailable
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk

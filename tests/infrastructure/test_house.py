@@ -15,11 +15,39 @@ CORE = ROOT / "layers" / "core" / "python" / "fencepost"
 MOST_FILES = 12
 PATTERNS = "patterns"
 """A folder of data: one file a language."""
-RETIRED = set(
-    "comparing Sides strays bury sparing leasing Taking building Told Piece cut Fate Asked Part Placed Stretch Due stack"
-    " layers composition remains Remnant roll transact_surely together DocumentLibrary CorpusService leans_back Hopeless"
-    " inert_address harmless".split()
-)
+RETIRED = {
+    "comparing",
+    "Sides",
+    "strays",
+    "bury",
+    "sparing",
+    "leasing",
+    "Taking",
+    "building",
+    "Told",
+    "Piece",
+    "cut",
+    "Fate",
+    "Asked",
+    "Part",
+    "Placed",
+    "Stretch",
+    "Due",
+    "stack",
+    "layers",
+    "composition",
+    "remains",
+    "Remnant",
+    "roll",
+    "transact_surely",
+    "together",
+    "DocumentLibrary",
+    "CorpusService",
+    "leans_back",
+    "Hopeless",
+    "inert_address",
+    "harmless",
+}
 """Names that had to be explained, each replaced by the field's term."""
 
 

@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from fencepost.kernel.aws.calls import RetryPolicy, Usage
+from fencepost.kernel.aws.calls import ConsumedCapacity, RetryPolicy
 from fencepost.kernel.aws.expressions import all_of, any_of, size_of
 from fencepost.kernel.aws.rows import AttributeFamily, Item, Row, attribute
 from fencepost.kernel.aws.table import Refused, Table
@@ -196,7 +196,7 @@ def test_throttling_is_waited_for(client: DynamoDBClient, table: Table) -> None:
 
 
 def test_capacity_is_observed(client: DynamoDBClient, table: Table) -> None:
-    seen: list[Usage] = []
+    seen: list[ConsumedCapacity] = []
     observed = Table(table.name, lambda: client, observer=seen.append)
     observed.put(ITEM)
     observed.get(KEY)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.bootstrap.ingestion import ingestion
 from fencepost.bootstrap.stores import tenant_stores
+from fencepost.bootstrap.wiring.ingestion import ingestion
 from fencepost.documents.service.sources import Sources
 from fencepost.kernel.errors import DocumentsUnreachable
 from fencepost.kernel.ports import Validators

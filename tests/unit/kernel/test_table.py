@@ -10,9 +10,9 @@ from botocore.exceptions import ConnectTimeoutError
 from botocore.parsers import ResponseParserError
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from fencepost.kernel.aws.calls import Usage
+from fencepost.kernel.aws.calls import ConsumedCapacity
 from fencepost.kernel.aws.rows import Row
-from fencepost.kernel.aws.table import Page, Refused, Table
+from fencepost.kernel.aws.table import QueryPage, Refused, Table
 from fencepost.kernel.aws.transactions import Cancelled
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from tests.doubles.dynamodb_client import Answer, bench, refusal
@@ -221,7 +221,7 @@ def test_a_page_tells_where_the_next_one_begins() -> None:
         index="by-count",
         consistent=False,
     )
-    assert page == Page([ITEM], KEY)
+    assert page == QueryPage([ITEM], KEY)
     assert store.client.request == {
         "TableName": "things",
         "ConsistentRead": False,
@@ -303,20 +303,20 @@ def test_a_transaction_that_cannot_succeed_fails_at_once(codes: list[str]) -> No
 
 
 def test_capacity_is_asked_for_and_told_where_somebody_listens() -> None:
-    seen: list[Usage] = []
+    seen: list[ConsumedCapacity] = []
     capacity = {"TableName": "things", "CapacityUnits": 1.5}
     store = bench(THROTTLED, {"Item": ITEM, "ConsumedCapacity": capacity}, observer=seen.append)
     store.table.get(KEY)
     assert store.client.request["ReturnConsumedCapacity"] == "TOTAL"
-    assert seen == [Usage("get_item", "things", 0.0, 1), Usage("get_item", "things", 1.5, 2)]
+    assert seen == [ConsumedCapacity("get_item", "things", 0.0, 1), ConsumedCapacity("get_item", "things", 1.5, 2)]
 
 
 def test_capacity_of_several_tables_is_told_for_each() -> None:
-    seen: list[Usage] = []
+    seen: list[ConsumedCapacity] = []
     capacity = [{"TableName": name, "CapacityUnits": 2.0} for name in ("things", "others")]
     store = bench({"ConsumedCapacity": capacity}, observer=seen.append)
     store.table.transact({"a": store.table.put_write(ITEM), "b": Table("others").delete_write(KEY)})
-    assert seen == [Usage("transact_write_items", name, 2.0, 1) for name in ("things", "others")]
+    assert seen == [ConsumedCapacity("transact_write_items", name, 2.0, 1) for name in ("things", "others")]
 
 
 @pytest.mark.parametrize("call", CALLS)

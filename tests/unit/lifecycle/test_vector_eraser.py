@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.bootstrap.lifecycle import erase_service
 from fencepost.bootstrap.stores import TenantStores
+from fencepost.bootstrap.wiring.lifecycle import erase_service
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.lifecycle.domain.erasures import ErasedKind

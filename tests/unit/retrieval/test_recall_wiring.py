@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.bootstrap.stores import tenant_stores
-from fencepost.bootstrap.turn_retrieval import turn_retrieval
-from fencepost.bootstrap.turns import answer_parts
+from fencepost.bootstrap.wiring.turn_retrieval import turn_retrieval
+from fencepost.bootstrap.wiring.turns import answer_parts
 from fencepost.retrieval.domain.ranking.selection import FLOOR
 from fencepost.settings import load_settings
 from fencepost.turns.service.turn_retrieval import WANTED, TurnRetrieval

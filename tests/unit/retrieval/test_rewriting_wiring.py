@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.bootstrap.stores import tenant_stores
-from fencepost.bootstrap.turn_retrieval import turn_retrieval, with_headroom
-from fencepost.bootstrap.turns import answer_parts
+from fencepost.bootstrap.wiring.turn_retrieval import turn_retrieval, with_headroom
+from fencepost.bootstrap.wiring.turns import answer_parts
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.documents.domain.sections import NO_DOCUMENTS, DocumentSet
 from fencepost.identity.domain.sites import LayerBudgets, Site

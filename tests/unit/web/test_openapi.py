@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from fencepost import __version__
 from fencepost.bootstrap.api import api_routes
-from fencepost.bootstrap.web import ingress
+from fencepost.bootstrap.wiring.web import ingress
 from fencepost.http.errors import ERRORS
 from fencepost.http.routing import Route
 from fencepost.settings import load_settings

@@ -6,16 +6,16 @@ import os
 
 from fencepost.access.routes import VisitorRoutes
 from fencepost.access.service import VisitorService
-from fencepost.bootstrap.attachments import attachment_service
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.documents import document_service
-from fencepost.bootstrap.identity import layer_budgets
-from fencepost.bootstrap.lifecycle import erase_service, export_service, import_service
-from fencepost.bootstrap.memory import memory_store
-from fencepost.bootstrap.retrieval import index_of
 from fencepost.bootstrap.stores import TenantStores, tenant_stores
-from fencepost.bootstrap.turns import answer_parts, turn_service
-from fencepost.bootstrap.web import Ingress, ingress
+from fencepost.bootstrap.wiring.attachments import attachment_service
+from fencepost.bootstrap.wiring.conversations import conversation_store
+from fencepost.bootstrap.wiring.documents import document_service
+from fencepost.bootstrap.wiring.identity import layer_budgets
+from fencepost.bootstrap.wiring.lifecycle import erase_service, export_service, import_service
+from fencepost.bootstrap.wiring.memory import memory_store
+from fencepost.bootstrap.wiring.retrieval import index_of
+from fencepost.bootstrap.wiring.turns import answer_parts, turn_service
+from fencepost.bootstrap.wiring.web import Ingress, ingress
 from fencepost.conversations.ports import ConversationStore
 from fencepost.conversations.routes.attachments import AttachmentRoutes
 from fencepost.conversations.routes.conversations import ConversationRoutes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from fencepost.bootstrap.stores import tenant_stores
-from fencepost.bootstrap.turns import AnswerParts, answer_parts, turn_service
-from fencepost.bootstrap.web import Ingress, ingress
+from fencepost.bootstrap.wiring.turns import AnswerParts, answer_parts, turn_service
+from fencepost.bootstrap.wiring.web import Ingress, ingress
 from fencepost.http.cors import AnyOrigin, ListedOrigins
 from fencepost.http.endpoint import ByResource, Endpoint, Handler
 from fencepost.kernel.aws.secrets import SecretKeys

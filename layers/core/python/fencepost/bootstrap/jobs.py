@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fencepost.access.service import Authorizer
-from fencepost.bootstrap.attachments import attachment_service
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.identity import directory, site_service
-from fencepost.bootstrap.lifecycle import erase_service, export_service, import_service
-from fencepost.bootstrap.memory import memory_store, message_chunk_store
-from fencepost.bootstrap.model import paid_models
-from fencepost.bootstrap.queue import job_store
-from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import TenantStores, tenant_stores
+from fencepost.bootstrap.wiring.attachments import attachment_service
+from fencepost.bootstrap.wiring.conversations import conversation_store, job_store
+from fencepost.bootstrap.wiring.identity import directory, site_service
+from fencepost.bootstrap.wiring.lifecycle import erase_service, export_service, import_service
+from fencepost.bootstrap.wiring.memory import memory_store, message_chunk_store
+from fencepost.bootstrap.wiring.model import paid_models
+from fencepost.bootstrap.wiring.retrieval import embedder_of, index_of
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.service import SiteService
 from fencepost.jobs.handlers.batches import BatchHandler, idle
@@ -138,8 +137,8 @@ def _lifecycle(
 
 def _indexing(parts: _Parts, index: VectorIndex, entries: MessageEntries) -> Mapping[Purpose, JobHandler]:
     """Return the handlers of documents' and messages' entries in the index."""
-    from fencepost.bootstrap.documents import document_store
-    from fencepost.bootstrap.ingestion import chunk_bounds, ingestion
+    from fencepost.bootstrap.wiring.documents import document_store
+    from fencepost.bootstrap.wiring.ingestion import chunk_bounds, ingestion
     from fencepost.documents.service.indexing import DocumentRows
     from fencepost.jobs.service.orphans import OrphanRemoval
     from fencepost.memory.domain.message_chunks import spans

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.documents import document_store
-from fencepost.bootstrap.memory import message_chunk_store
-from fencepost.bootstrap.retrieval import embedder_of, index_of
 from fencepost.bootstrap.stores import TenantStores, tenant_stores
+from fencepost.bootstrap.wiring.conversations import conversation_store
+from fencepost.bootstrap.wiring.documents import document_store
+from fencepost.bootstrap.wiring.memory import message_chunk_store
+from fencepost.bootstrap.wiring.retrieval import embedder_of, index_of
 from fencepost.documents.dynamodb.documents import DynamoDbDueDocuments
 from fencepost.jobs.dynamodb.reconciler import DynamoDbReconcileStore
 from fencepost.jobs.dynamodb.registry import DynamoDbOrganisationRegistry

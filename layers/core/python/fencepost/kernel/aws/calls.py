@@ -31,12 +31,12 @@ CONTENDED = frozenset({"TransactionConflictException", "TransactionInProgressExc
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ConsumedCapacity:
     """Capacity of one table that a request consumed.
 
     Attributes:
         operation: method of the client.
-        table: name of the table. A request to several tables has a `Usage` for each.
+        table: name of the table. A request to several tables has a `ConsumedCapacity` for each.
         units: read or write capacity units; 0 for failed requests, for which DynamoDB returns none.
         attempts: number of requests of the call so far, including this one but not the SDK's retries.
     """
@@ -47,7 +47,7 @@ class Usage:
     attempts: int
 
 
-type Observer = Callable[[Usage], None]
+type Observer = Callable[[ConsumedCapacity], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Calls:
 
     def _report(self, operation: Operation, units: Mapping[str, float], attempt: int) -> None:
         for table, consumed in units.items() if self.observer else ():
-            self.observer(Usage(operation, table, consumed, attempt))  # type: ignore[misc]
+            self.observer(ConsumedCapacity(operation, table, consumed, attempt))  # type: ignore[misc]
 
 
 def error_code(error: ClientError) -> str:

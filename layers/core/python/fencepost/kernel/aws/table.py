@@ -31,7 +31,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class QueryPage:
     """A page of a query, at most 1 MB. `next_key` is the key after which the next page begins; None at the end."""
 
     items: Sequence[Item]
@@ -130,7 +130,7 @@ class Table:
         pages = self._pages(key, projection, options)
         return islice((item for page in pages for item in page.items), options.get("limit"))
 
-    def query_page(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> Page:
+    def query_page(self, key: Condition, *projection: Selected, **options: Unpack[QueryOptions]) -> QueryPage:
         """Return the first page of a query, in one request. See `query` for the arguments."""
         return next(self._pages(key, projection, options))
 
@@ -233,7 +233,7 @@ class Table:
     def _update(self, key: Key, actions: Sequence[Action], condition: Condition | None) -> dict[str, Any]:
         return {"TableName": self.name, "Key": key} | _write_fields(condition, actions)
 
-    def _pages(self, key: Condition, projection: Sequence[Selected], options: QueryOptions) -> Iterator[Page]:
+    def _pages(self, key: Condition, projection: Sequence[Selected], options: QueryOptions) -> Iterator[QueryPage]:
         request = {
             "TableName": self.name,
             "ConsistentRead": options.get("consistent", True),
@@ -249,7 +249,7 @@ class Table:
                 "query", self.name, {name: value for name, value in parameters.items() if value is not None}
             )
             start = answer.get("LastEvaluatedKey")
-            yield Page(answer["Items"], start)
+            yield QueryPage(answer["Items"], start)
             if start is None:
                 return
 

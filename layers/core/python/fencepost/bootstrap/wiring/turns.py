@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.identity import layer_budgets
-from fencepost.bootstrap.model import PaidModels, is_snapshot, paid_models
 from fencepost.bootstrap.stores import TenantStores
-from fencepost.bootstrap.web import Ingress
+from fencepost.bootstrap.wiring.conversations import conversation_store
+from fencepost.bootstrap.wiring.identity import layer_budgets
+from fencepost.bootstrap.wiring.model import PaidModels, is_snapshot, paid_models
+from fencepost.bootstrap.wiring.web import Ingress
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.documents.domain.sections import split_document
 from fencepost.documents.fetching.web import WebDocumentFetcher
@@ -86,7 +86,7 @@ def turn_service(
     """
     retrieval = None
     if settings.index != "none":
-        from fencepost.bootstrap.turn_retrieval import turn_retrieval
+        from fencepost.bootstrap.wiring.turn_retrieval import turn_retrieval
 
         retrieval = turn_retrieval(settings, stores, parts.models, preload=preload_embedder)
     store: TurnStore = stores.build(
@@ -113,7 +113,7 @@ def turn_service(
 def _attached_texts(stores: TenantStores) -> Callable[[Scope, Sequence[str]], Sequence[AttachedText]]:
     def texts(scope: Scope, ids: Sequence[str]) -> Sequence[AttachedText]:
         # Few questions bring files: the readers are imported with the first that does.
-        from fencepost.bootstrap.attachments import attachment_service
+        from fencepost.bootstrap.wiring.attachments import attachment_service
 
         return attachment_service(stores).texts(scope, ids)
 

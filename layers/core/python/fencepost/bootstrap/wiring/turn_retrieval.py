@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.documents import document_store
-from fencepost.bootstrap.model import PaidModels
-from fencepost.bootstrap.retrieval import embedder_of, index_of, local_embedder
 from fencepost.bootstrap.stores import TenantStores
+from fencepost.bootstrap.wiring.conversations import conversation_store
+from fencepost.bootstrap.wiring.documents import document_store
+from fencepost.bootstrap.wiring.model import PaidModels
+from fencepost.bootstrap.wiring.retrieval import embedder_of, index_of, local_embedder
 from fencepost.documents.service.passages import DocumentPassages
 from fencepost.identity.domain.sites import Site
 from fencepost.jobs.service.orphans import OrphanQueue

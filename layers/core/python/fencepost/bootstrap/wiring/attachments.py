@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fencepost.bootstrap.queue import job_store
 from fencepost.bootstrap.stores import TenantStores
+from fencepost.bootstrap.wiring.conversations import job_store
 from fencepost.conversations.dynamodb.attachments import DynamoDbAttachments
 from fencepost.conversations.service.attachments import AttachmentService
 from fencepost.documents.readers.file_text import FileText

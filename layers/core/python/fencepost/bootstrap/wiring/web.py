@@ -1,15 +1,18 @@
-"""Wiring of everything that a request passes before its `/v1` route: origins, rate limits and callers."""
+"""Wiring of what stands before every route: callers and their tokens, limits, origins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from fencepost.access.callers import Callers
 from fencepost.access.ports import VisitorTokens
 from fencepost.access.service import Authorizer
-from fencepost.bootstrap.access import callers, visitor_tokens
-from fencepost.bootstrap.identity import directory, site_service
+from fencepost.access.tokens.oidc import MAX_KEY_SET_BYTES, OidcTokens, ProviderKeys, WebKeySet
+from fencepost.access.tokens.visitor_tokens import SignedVisitorTokens
+from fencepost.bootstrap.wiring.identity import directory, site_service
+from fencepost.documents.fetching.web import KEY_SET, WebDocumentFetcher
 from fencepost.http.cors import SiteOrigins
 from fencepost.http.routing import Route, Router
 from fencepost.identity.ports import Directory
@@ -65,3 +68,16 @@ def ingress(settings: Settings, keys: Keys, log: Events) -> Ingress:
         other_guard=AddressGuard(limiter, settings.other_rate_limits, log, utc_now),
         decide=Authorizer(keys, log),
     )
+
+
+def visitor_tokens(settings: Settings, keys: Keys) -> VisitorTokens:
+    """Return the issuer and reader of visitors' tokens."""
+    return SignedVisitorTokens(keys, timedelta(minutes=settings.visitor_token_minutes))
+
+
+def callers(settings: Settings, visitors: VisitorTokens, known: Directory, log: Events) -> Callers:
+    """Return the service that identifies the caller of a request."""
+    web = WebDocumentFetcher(allow_loopback=settings.docs_allow_loopback, limit=MAX_KEY_SET_BYTES, wanted=KEY_SET)
+    provider = ProviderKeys(WebKeySet(settings.oidc_jwks_url, web), log)
+    members = OidcTokens(settings.oidc_issuer, settings.oidc_audience, provider, settings.oidc_org_claim)
+    return Callers(visitors, members, known, utc_now)

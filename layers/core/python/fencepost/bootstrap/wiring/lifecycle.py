@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost.bootstrap.conversations import conversation_store
-from fencepost.bootstrap.memory import memory_store
-from fencepost.bootstrap.queue import job_store
 from fencepost.bootstrap.stores import TenantStores
+from fencepost.bootstrap.wiring.conversations import conversation_store, job_store
+from fencepost.bootstrap.wiring.memory import memory_store
 from fencepost.identity.service import SiteService
 from fencepost.kernel.clock import utc_now
 from fencepost.kernel.ports import Keys

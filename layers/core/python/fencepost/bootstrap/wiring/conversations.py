@@ -1,12 +1,19 @@
-"""Wiring of conversations outside of turns."""
+"""Wiring of the stores of conversations and of job records."""
 
 from __future__ import annotations
 
 from fencepost.bootstrap.stores import TenantStores
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.ports import ConversationStore
+from fencepost.queue.dynamodb import DynamoDbJobStore
+from fencepost.queue.ports import JobStore
 
 
 def conversation_store(stores: TenantStores) -> ConversationStore:
     """Return the store of conversations."""
     return stores.build(lambda access: DynamoDbConversations(stores.table, stores.blobs_of(access), access.dynamodb))
+
+
+def job_store(stores: TenantStores) -> JobStore:
+    """Return the store of job records."""
+    return stores.build(lambda access: DynamoDbJobStore(stores.table, access.dynamodb))

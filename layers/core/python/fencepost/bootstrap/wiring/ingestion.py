@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fencepost.blobs.ports import BlobStore
-from fencepost.bootstrap.documents import document_blobs, document_store
-from fencepost.bootstrap.retrieval import embedder_of
 from fencepost.bootstrap.stores import TenantStores
+from fencepost.bootstrap.wiring.documents import document_blobs, document_store
+from fencepost.bootstrap.wiring.retrieval import embedder_of
 from fencepost.documents.domain.chunking.bounds import Bounds
 from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.fetching.pinned_http import Network, Timeouts

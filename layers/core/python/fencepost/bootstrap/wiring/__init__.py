@@ -1,0 +1,1 @@
+"""Wiring of each package, shared by the functions that use it."""
