@@ -5,7 +5,6 @@ from __future__ import annotations
 from fencepost.bootstrap.stores import TenantStores
 from fencepost.conversations.dynamodb.conversations import DynamoDbConversations
 from fencepost.conversations.ports import ConversationStore
-from fencepost.queue.dynamodb import DynamoDbJobStore
 from fencepost.queue.ports import JobStore
 
 
@@ -15,5 +14,7 @@ def conversation_store(stores: TenantStores) -> ConversationStore:
 
 
 def job_store(stores: TenantStores) -> JobStore:
-    """Return the store of job records."""
+    """Return the store of job records. Turns do without it, so it is imported here."""
+    from fencepost.queue.dynamodb import DynamoDbJobStore
+
     return stores.build(lambda access: DynamoDbJobStore(stores.table, access.dynamodb))
