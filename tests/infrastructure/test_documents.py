@@ -23,3 +23,11 @@ def test_each_promise_says_who_what_not_and_which_tests() -> None:
     for section in sections[:-1]:
         assert "*What does not:*" in section
     assert all("*Tests:*" in section for section in sections)
+
+
+def test_contributing_names_paths_that_exist() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("## I want to change")[2].partition("\n## ")[0]
+    paths = set(re.findall(r"`([\w./*-]+(?:/|\.(?:py|yaml|md)))`", table))
+    core = ROOT / "layers" / "core" / "python" / "fencepost"
+    assert len(paths) > 30
+    assert {path for path in paths if not any([*core.glob(path), *ROOT.glob(path)])} == set()
