@@ -27,7 +27,7 @@ from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.observability.domain.events import AuditRecord
-from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import DynamoDbAuditTrail
 from fencepost.observability.powertools.log import LambdaEvents
 from local import emulator, processes
 from local.cloud import Cloud, started

@@ -27,7 +27,7 @@ FUNCTIONS = {
 HOMES = {
     "limits.dynamodb.limiter": "LimitsTable",
     "limits.dynamodb.ledger": "LedgerTable",
-    "observability.dynamodb": "AuditTable",
+    "observability.dynamodb.audit": "AuditTable",
     "identity.dynamodb.directory": "DirectoryTable",
     "identity.dynamodb.directory_admin": "DirectoryTable",
     "jobs.dynamodb.registry": "DirectoryTable",

@@ -9,7 +9,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from fencepost.kernel.errors import ErrorCode
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
-from fencepost.observability.dynamodb import RETENTION, DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import AUDIT_RETENTION, DynamoDbAuditTrail
 from local import template
 from local.emulator import Emulator
 
@@ -63,7 +63,7 @@ def test_an_entry_is_found_by_its_utc_day_and_expires_a_week_later(
     )["Items"]
     assert answered.keys() == {"pk", "sk", "outcome", "expires_at"}
     assert answered["sk"]["S"].startswith("2026-03-01T12:00:00")
-    assert int(answered["expires_at"]["N"]) == int((NOON + RETENTION).timestamp())
+    assert int(answered["expires_at"]["N"]) == int((NOON + AUDIT_RETENTION).timestamp())
     assert refused["reason"] == {"S": "input_refused"}
     assert refused["sk"]["S"].startswith("2026-03-01T16:00:00")
 

@@ -21,7 +21,7 @@ from fencepost.kernel.money import Usage
 from fencepost.limits.dynamodb.ledger import DynamoDbLedger
 from fencepost.limits.dynamodb.limiter import DynamoDbAddressLimiter
 from fencepost.model.ports import Completion
-from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import DynamoDbAuditTrail
 from fencepost.observability.powertools.log import LambdaEvents
 from fencepost.web.meta import handler as meta
 from fencepost.web.routes import ROUTES

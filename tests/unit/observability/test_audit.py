@@ -12,7 +12,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from fencepost.kernel.aws.table import Table
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord, Event
-from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import DynamoDbAuditTrail
 from local import processes
 from tests.unit.documents.loopback_server import reply, running
 from tests.worlds.chat import fails

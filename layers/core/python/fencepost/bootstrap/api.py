@@ -42,7 +42,7 @@ from fencepost.lifecycle.service.carry import CarryService
 from fencepost.lifecycle.service.diagnostics import DiagnosticsService
 from fencepost.memory.routes import FactRoutes
 from fencepost.memory.service.facts import FactService
-from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import DynamoDbAuditTrail
 from fencepost.observability.ports import Events
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.observability.service import Trace

@@ -11,7 +11,7 @@ from fencepost.http.cors import AnyOrigin, ListedOrigins
 from fencepost.http.endpoint import ByResource, Endpoint, Handler
 from fencepost.kernel.aws.secrets import SecretKeys
 from fencepost.kernel.clock import utc_now
-from fencepost.observability.dynamodb import DynamoDbAuditTrail
+from fencepost.observability.dynamodb.audit import DynamoDbAuditTrail
 from fencepost.observability.ports import AuditTrail, RequestLog
 from fencepost.observability.powertools.log import LambdaEvents, silence_libraries
 from fencepost.settings import Settings, load_settings

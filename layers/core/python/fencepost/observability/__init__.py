@@ -4,7 +4,7 @@
     ports.py       outputs for events and audit records
     service.py     the trace of a request; pseudonymous subjects
     powertools/    events as JSON log lines and CloudWatch metrics
-    dynamodb.py    the audit trail
+    dynamodb/audit.py    the audit trail
 
 Tests: `tests/unit/observability`.
 """

@@ -16,7 +16,7 @@ class Events(Protocol):
 
 
 class AuditTrail(Protocol):
-    """Store of a short record of each admitted request, kept for seven days."""
+    """Store of a short record of each admitted request, kept for some days (`dynamodb/audit.py`)."""
 
     def record(self, entry: AuditRecord) -> None:
         """Store an entry. Never raises: a failure is reported as an event."""

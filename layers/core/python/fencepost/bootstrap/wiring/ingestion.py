@@ -10,7 +10,7 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.bootstrap.stores import TenantStores
 from fencepost.bootstrap.wiring.documents import document_blobs, document_store
 from fencepost.bootstrap.wiring.retrieval import embedder_of
-from fencepost.documents.domain.chunking.bounds import Bounds
+from fencepost.documents.domain.chunking.bounds import BYTE_BOUNDS, LOCAL_BOUNDS, Bounds
 from fencepost.documents.domain.chunking.chunks import chunk
 from fencepost.documents.fetching.pinned_http import Network, Timeouts
 from fencepost.documents.fetching.web import DOCUMENTS, PAGE, SITEMAP, Wanted, WebDocumentFetcher
@@ -32,8 +32,6 @@ from fencepost.settings import Settings
 
 _NETWORK = Network(timeouts=Timeouts(connect=3, read=5, total=20))
 """Longer timeouts than in a request, which a visitor waits for."""
-_BYTE_BOUNDS = Bounds(least=300, aim=900, most=1_400, whole=8_000, overlap=160)
-"""For embedders whose tokens are bounded by bytes, of which English has four a token: chunks are as long as others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def ingestion(
 
 def chunk_bounds(settings: Settings) -> Bounds:
     """Return the bounds of a chunk's length, in tokens as the embedder counts them."""
-    return Bounds() if settings.embedder == "local" else _BYTE_BOUNDS
+    return LOCAL_BOUNDS if settings.embedder == "local" else BYTE_BOUNDS
 
 
 def _sources(settings: Settings, blobs: BlobStore) -> Sources:

@@ -124,9 +124,11 @@ class CapsSettings(AdminBody):
 class RetentionSettings(AdminBody):
     """Retention of conversations."""
 
-    days: Whole = Field(0, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps conversations until they are erased.")
+    days: Whole = Field(
+        Retention().days, ge=0, le=MAX_RETENTION_DAYS, description="0 keeps conversations until they are erased."
+    )
     rows: Whole = Field(
-        1_000,
+        Retention().rows,
         ge=MIN_RETENTION_ROWS,
         le=MAX_RETENTION_ROWS,
         description="Number of a conversation's newest messages that stay in the table.",

@@ -17,7 +17,8 @@ _CACHED: Final = 4_096
 class Bounds:
     """Lengths of chunks, in tokens of the embedder.
 
-    The defaults suit multilingual-e5-small, which reads 512 tokens: `most`, `overlap` and a breadcrumb stay below
+    The defaults (`LOCAL_BOUNDS`) suit multilingual-e5-small, which reads 512 tokens: `most`, `overlap` and a
+    breadcrumb stay below
     that. Its time per token grows by a third from 64 to 512 tokens (`python -m benchmarks.chunking`).
 
     Attributes:
@@ -39,6 +40,13 @@ class Bounds:
         """Refuse bounds that contradict each other with `ValueError`."""
         if not 0 <= self.least <= self.aim <= self.most <= self.whole or self.aim < 1 or self.overlap < 0:
             raise ValueError("bounds must be in order: 0 ≤ least ≤ aim ≤ most ≤ whole, with an aim of 1 or more")
+
+
+LOCAL_BOUNDS: Final = Bounds()
+"""For the local embedder, which counts its own tokens."""
+BYTE_BOUNDS: Final = Bounds(least=300, aim=900, most=1_400, whole=8_000, overlap=160)
+"""For all other embedders: their tokens are bounded by bytes, about four a token in English, so that chunks come out
+as long as with `LOCAL_BOUNDS`."""
 
 
 class Ruler:

@@ -1,4 +1,4 @@
-"""The audit trail: one row for each admitted request, removed after a week."""
+"""The audit trail: one row for each admitted request, removed after `AUDIT_RETENTION`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from fencepost.kernel.errors import FencepostError
 from fencepost.observability.domain.events import AuditFailedEvent, AuditRecord
 from fencepost.observability.ports import AuditTrail, Events
 
-RETENTION = timedelta(days=7)
+AUDIT_RETENTION = timedelta(days=7)
+"""How long a row is kept."""
 
 _SUFFIX_BYTES = 6  # 48 bits tell apart requests of the same microsecond.
 
@@ -28,7 +29,7 @@ class AuditRow(Row):
     sk = UnicodeAttribute(range_key=True)  # <UTC time with microseconds>#<random suffix>
     outcome = UnicodeAttribute()  # an `Outcome`
     reason = UnicodeAttribute()  # an error code; absent where there was no error
-    expires_at = TTLAttribute()  # `RETENTION` after the request
+    expires_at = TTLAttribute()  # `AUDIT_RETENTION` after the request
 
 
 class DynamoDbAuditTrail(AuditTrail):
@@ -54,7 +55,7 @@ class DynamoDbAuditTrail(AuditTrail):
         sort = f"{time.isoformat(timespec='microseconds')}#{secrets.token_hex(_SUFFIX_BYTES)}"
         item = AuditRow.key(f"day#{time.date().isoformat()}", sort) | {
             "outcome": attribute(entry.outcome),
-            "expires_at": attribute(int((time + RETENTION).timestamp())),
+            "expires_at": attribute(int((time + AUDIT_RETENTION).timestamp())),
         }
         if entry.reason:
             item["reason"] = attribute(entry.reason)
