@@ -56,7 +56,10 @@ class S3DocumentArchive(DocumentArchive):
     def load(self, url: str) -> ArchivedDocument | None:
         try:
             stored = self._client.get_object(Bucket=self._bucket, Key=_key(url))
-            return _unpacked(stored["Body"].read(), stored["Metadata"])
+            body, metadata = stored["Body"].read(), stored["Metadata"]
+            validators = Validators(metadata.get(_ETAG), metadata.get(_LAST_MODIFIED))
+            document = RawDocument(gzip.decompress(body).decode(), validators)
+            return ArchivedDocument(document, datetime.fromisoformat(metadata[_CONFIRMED]).astimezone(UTC))
         except aws_errors() as error:
             if not _is_absence(error):
                 self._report("read_failed")
@@ -104,9 +107,3 @@ def _metadata(copy: ArchivedDocument) -> dict[str, str]:
         _LAST_MODIFIED: validators.last_modified,
     }
     return {name: value for name, value in known.items() if value is not None}
-
-
-def _unpacked(body: bytes, metadata: dict[str, str]) -> ArchivedDocument:
-    validators = Validators(metadata.get(_ETAG), metadata.get(_LAST_MODIFIED))
-    document = RawDocument(gzip.decompress(body).decode(), validators)
-    return ArchivedDocument(document, datetime.fromisoformat(metadata[_CONFIRMED]).astimezone(UTC))

@@ -7,7 +7,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from http.client import HTTPMessage, HTTPResponse, IncompleteRead
+from http.client import HTTPResponse, IncompleteRead
 from itertools import chain
 from typing import Protocol
 
@@ -66,29 +66,22 @@ def read_text(response: HTTPResponse, limit: int, types: Collection[str] = TEXT_
         OSError: the network failed.
         HTTPException: the server does not follow HTTP.
     """
-    _check_type(response.headers.get_content_type(), {*types, *_HTML_TYPES} if html else types)
+    media_type, accepted = response.headers.get_content_type(), {*types, *_HTML_TYPES} if html else types
+    if media_type in _HTML_TYPES and media_type not in accepted:
+        raise DocumentsUnreachable("html")
+    if not media_type.startswith("text/") and media_type not in accepted:
+        raise DocumentsUnreachable("not_text")
     blocks = _bounded(_blocks(response), limit)
     first = next(blocks, b"")
-    text = _decoded(chain([first], blocks), _codec(response.headers, first if html else b""))
+    declared = _META_CHARSET.search(first, 0, _META_BYTES) if html else None
+    label = response.headers.get_content_charset() or (declared[1].decode("ascii").lower() if declared else "utf-8")
+    text = _decoded(chain([first], blocks), codec_of(label))
     return _checked(text.removeprefix("\ufeff"), html=html)
-
-
-def _check_type(media_type: str, types: Collection[str]) -> None:
-    if media_type in _HTML_TYPES and media_type not in types:
-        raise DocumentsUnreachable("html")
-    if not media_type.startswith("text/") and media_type not in types:
-        raise DocumentsUnreachable("not_text")
 
 
 def codec_of(label: str) -> str:
     """Return the codec of a charset's label; UTF-8 for an unknown label."""
     return _CODECS.get(label.lower(), "utf-8")
-
-
-def _codec(headers: HTTPMessage, html: bytes) -> str:
-    declared = _META_CHARSET.search(html, 0, _META_BYTES)
-    label = headers.get_content_charset() or (declared[1].decode("ascii").lower() if declared else "utf-8")
-    return codec_of(label)
 
 
 def _blocks(response: HTTPResponse) -> Iterator[bytes]:

@@ -100,9 +100,11 @@ class LlmsFullCache:
         The caller holds the lock.
         """
         if not self._is_current(now):
-            archived = self._restored() if self._copy is None else None
+            archived = self._archive.load(self._url) if self._copy is None else None
+            if archived and self._hold(archived.document, archived.confirmed_at) is None:
+                archived = None
             if not self._is_current(now):
-                self._ask_site(archived, now)
+                self._ask_site(archived.document if archived else None, now)
         if self._copy is None:
             wait = RETRY_AFTER if self._asked_at is None else self._asked_at + RETRY_AFTER - now
             seconds = -(-max(_SECOND, min(RETRY_AFTER, wait)) // _SECOND)
@@ -114,13 +116,6 @@ class LlmsFullCache:
         return (self._copy is not None and _is_within(FRESH_FOR, self._copy.confirmed_at, now)) or (
             self._asked_at is not None and _is_within(RETRY_AFTER, self._asked_at, now)
         )
-
-    def _restored(self) -> RawDocument | None:
-        """Take the archive's copy into memory, and return it; None if there is none or it is empty."""
-        archived = self._archive.load(self._url)
-        if archived is None or self._hold(archived.document, archived.confirmed_at) is None:
-            return None
-        return archived.document
 
     def _ask_site(self, archived: RawDocument | None, now: datetime) -> None:
         # Set before the fetch: whatever goes wrong, the site is not asked again for a while.
