@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fencepost.http.body import read_body, read_query
@@ -48,7 +47,12 @@ class FactRoutes(RouteGroup):
     def _replace(self, call: Call) -> Response:
         scope = call.scope(Action.WRITE)
         body = read_body(call.request, FactsRequest, ErrorCode.FACTS_INVALID)
-        self.service.rewrite(scope, call.require_caller(), _screened(body.facts))
+        written = [fact if isinstance(fact, WrittenFact) else WrittenFact(text=fact) for fact in body.facts]
+        # As for a message: each prompt will contain the fact. Hidden characters are evidence, and are removed later.
+        if any(screen(fact.text) for fact in written):
+            raise FencepostError(ErrorCode.INPUT_REFUSED)
+        wanted = [WantedFact(shown_fact(fact.text), fact.id) for fact in written]
+        self.service.rewrite(scope, call.require_caller(), wanted)
         return self._facts(scope, call.require_caller())
 
     def _approve(self, call: Call) -> Response:
@@ -108,15 +112,3 @@ class FactRoutes(RouteGroup):
         ),
         Route("DELETE", "/v1/facts/{id}", _delete, "deleteFact", "Delete a fact.", ok(FactsBody), leaving=True),
     )
-
-
-def _screened(sent: Sequence[str | WrittenFact]) -> list[WantedFact]:
-    """Return the facts to pin. Texts are screened before hidden characters are removed, which are evidence themselves.
-
-    Raises:
-        FencepostError: `input_refused`, as for a message: each prompt will contain the fact.
-    """
-    written = [fact if isinstance(fact, WrittenFact) else WrittenFact(text=fact) for fact in sent]
-    if any(screen(fact.text) for fact in written):
-        raise FencepostError(ErrorCode.INPUT_REFUSED)
-    return [WantedFact(shown_fact(fact.text), fact.id) for fact in written]

@@ -121,7 +121,9 @@ def _begins_page(mark: Mark, page: SitePage, following: Mark | None, lines: list
     if mark.level < 0:
         return _introduces(mark, page, following, lines)
     belongs_to_top = page.is_top(mark) and not (page.title and (page.headings or mark.level == 0))
-    if belongs_to_top or _links_within(mark, page):
+    address, hash_mark, _ = mark.target.partition("#")
+    within_page = address in ("", page.target) or (not page.target and mark.anchor and page.is_top(mark))
+    if belongs_to_top or (hash_mark and within_page):
         return False
     return mark.level <= 1 or (mark.after_rule and not page.target and mark.level <= _PAGE_LEVEL)
 
@@ -135,12 +137,6 @@ def _introduces(mark: Mark, page: SitePage, following: Mark | None, lines: list[
     return following.index - mark.top <= _TOP_LINES and all(
         line.blank or line.rule for line in lines[mark.top + 1 : following.index]
     )
-
-
-def _links_within(mark: Mark, page: SitePage) -> bool:
-    """Tell whether a heading links to a fragment of the current page."""
-    address, hash_mark, _ = mark.target.partition("#")
-    return bool(hash_mark) and (address in ("", page.target) or (not page.target and mark.anchor and page.is_top(mark)))
 
 
 def _marks(lines: list[MarkdownLine]) -> Iterator[Mark]:
@@ -161,7 +157,9 @@ def _mark(lines: list[MarkdownLine], index: int, *, after_rule: bool) -> Mark | 
     if line.text.startswith("-"):
         return _front_matter(lines, index) or _address_line(line, index)
     if line.text.startswith("<") and (match := _PAGE_TAG.match(line.text)):
-        return _page_tag(match[1], index)
+        found = {name.lower(): value for name, value in _ATTRIBUTE.findall(match[1])}
+        targets = (found[name] for name in ("url", "href", "source", "src", "path") if found.get(name))
+        return Mark(index, 0, plain_text(found.get("title", found.get("name", ""))), next(targets, ""), index)
     return _address_line(line, index)
 
 
@@ -171,18 +169,13 @@ def _heading(lines: list[MarkdownLine], index: int, *, after_rule: bool) -> Mark
         return Mark(index, 0, "", match[1] or match[2], index)
     if level == 1 and (match := _IN_BRACKETS.match(heading)):
         return Mark(index, level, plain_text(match[1]), match[2], index)
-    link = _LINKED.search(heading) or _CUSTOM_ANCHOR.search(heading) or _anchor_below(lines, index)
+    link = _LINKED.search(heading) or _CUSTOM_ANCHOR.search(heading)
+    below = next((line for line in lines[index + 1 : index + 3] if not line.blank), None)
+    if not link and below:
+        link = _ANCHOR_LINE.match(below.text)
     target = link[1].replace("\\", "") if link else ""
     anchor = target.startswith("#") or (heading.startswith("[") and "#" in target)
     return Mark(index, level, plain_text(heading), target, index, after_rule, anchor)
-
-
-def _anchor_below(lines: list[MarkdownLine], index: int) -> re.Match[str] | None:
-    """Return the match of a link to a fragment on the first line below a heading that is not blank."""
-    for line in lines[index + 1 : index + 3]:
-        if not line.blank:
-            return _ANCHOR_LINE.match(line.text)
-    return None
 
 
 def _front_matter(lines: list[MarkdownLine], index: int) -> Mark | None:
@@ -205,12 +198,6 @@ def _metadata(body: list[str], index: int) -> Mark | None:
     targets = (match[1] for text in body if (match := _ADDRESS_LINE.match(text.strip())))
     title = plain_text(next(titles, "").strip().strip("\"'"))
     return Mark(index, 0, title, next(targets, ""), index + len(body) + 1)
-
-
-def _page_tag(attributes: str, index: int) -> Mark:
-    found = {name.lower(): value for name, value in _ATTRIBUTE.findall(attributes)}
-    targets = (found[name] for name in ("url", "href", "source", "src", "path") if found.get(name))
-    return Mark(index, 0, plain_text(found.get("title", found.get("name", ""))), next(targets, ""), index)
 
 
 def _address_line(line: MarkdownLine, index: int) -> Mark | None:

@@ -60,7 +60,11 @@ def split_document(raw: str, site_url: str) -> DocumentSet:
     sections: list[Section] = []
     for page, end in zip(pages, ends, strict=True):
         address = web_address(page.target, base) if page.target.startswith(("http", "/")) else None
-        name = _unique(_page_slug(page, address, base), names)
+        if address:
+            slug = _slug(unquote(urlsplit(page_address(address)).path).removeprefix(urlsplit(base).path)) or "index"
+        else:
+            slug = _slug(page_address(page.target)) or _slug(page.title) or "page"
+        name = _unique(slug, names)
         location = _PageLocation(name, page_address(address) if address else None, base)
         sections.extend(_page_sections(_heading_sections(page, lines, end), lines, location))
     digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
@@ -92,7 +96,10 @@ def _page_sections(
     found: list[_HeadingSection], lines: list[MarkdownLine], location: _PageLocation
 ) -> Iterator[Section]:
     for one in _merged(found):
-        url = _section_address(one, location)
+        # The address has the fragment of the heading if that is known; else it is the page's, or the site's.
+        target = f"{location.address or ''}{one.target}" if one.target.startswith("#") else one.target
+        own = web_address(target, location.base) if "#" in target[1:] else None
+        url = own or location.address or location.base
         for number, text in enumerate(_slices(lines[one.start : one.end]), start=1):
             identifier = f"{location.name}#{one.number}" + (f".{number}" if number > 1 else "")
             yield Section(identifier, one.title or location.name, url, text)
@@ -186,20 +193,6 @@ def _line_slices(text: str) -> Iterator[str]:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _section_address(section: _HeadingSection, location: _PageLocation) -> str:
-    """Return the address of a section: with the fragment of its heading if that is known, else the page's or site's."""
-    target = f"{location.address or ''}{section.target}" if section.target.startswith("#") else section.target
-    own = web_address(target, location.base) if "#" in target[1:] else None
-    return own or location.address or location.base
-
-
-def _page_slug(page: SitePage, address: str | None, base: str) -> str:
-    if address:
-        path = unquote(urlsplit(page_address(address)).path)
-        return _slug(path.removeprefix(urlsplit(base).path)) or "index"
-    return _slug(page_address(page.target)) or _slug(page.title) or "page"
 
 
 def _slug(text: str) -> str:

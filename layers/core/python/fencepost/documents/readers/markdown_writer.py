@@ -74,8 +74,11 @@ class MarkdownWriter:
 
     def close(self, tag: str, attributes: ElementAttributes) -> None:
         """Close an element."""
-        if tag in _INLINE:
-            self._close_inline(tag, attributes)
+        if tag in _CODE:
+            self._words.append("" if self._pre else "`")
+        elif tag in _INLINE:
+            if tag == "a" and self._links:
+                self._end_link(self._links.pop(), (attributes.get("href") or "").strip().translate(_ENCODED))
         elif tag == "table":
             self._end_table()
         elif self._tables:
@@ -93,12 +96,6 @@ class MarkdownWriter:
                 self._links.append(len(self._words))
             case _:
                 self._words.append("" if self._pre else "`")
-
-    def _close_inline(self, tag: str, attributes: ElementAttributes) -> None:
-        if tag in _CODE:
-            self._words.append("" if self._pre else "`")
-        elif tag == "a" and self._links:
-            self._end_link(self._links.pop(), (attributes.get("href") or "").strip().translate(_ENCODED))
 
     def _end_link(self, start: int, address: str) -> None:
         written = "".join(self._words[start:])
@@ -157,16 +154,14 @@ class MarkdownWriter:
         # A link around several blocks is written around the last one.
         self._links = [0] * len(self._links)
         if self._pre:
-            self._put_code(written.replace("\r", "").strip("\n"))
+            code = written.replace("\r", "").strip("\n")
+            if code and not code.isspace():
+                fence = "`" * max(map(len, ["``", *_BACKTICKS.findall(code)])) + "`"
+                self._put(f"{fence}{self._language}\n{code}\n{fence}")
             return
         texts = [_line(written)] if self._mark.startswith("#") else map(_line, written.split(_BREAK))
         if lines := [_escaped(text) for text in texts if text]:
             self._put("\n".join(lines))
-
-    def _put_code(self, code: str) -> None:
-        if not code.isspace() and code:
-            fence = "`" * max(map(len, ["``", *_BACKTICKS.findall(code)])) + "`"
-            self._put(f"{fence}{self._language}\n{code}\n{fence}")
 
     def _put(self, block: str) -> None:
         """Write a block: its first line after the item or heading mark, the others indented as deep."""

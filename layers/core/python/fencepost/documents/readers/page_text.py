@@ -117,19 +117,15 @@ def _read(raw: bytes, kind: DocumentKind, charset: str, seconds: float) -> Reada
 def _written(raw: bytes, kind: DocumentKind, charset: str, seconds: float) -> Readable:
     match kind:
         case DocumentKind.HTML:
-            return _html(raw, charset, seconds)
+            declared = _META.search(raw[:_HEAD_BYTES])
+            text = _decoded(raw, charset or (declared[1].decode() if declared else "windows-1252"))
+            page = json.loads(read_in_child(html_worker, text.encode(), seconds, MAX_TEXT_CHARACTERS))
+            return Readable(_tidy(legible(page["text"])), page["title"], page["language"])
         case DocumentKind.PDF:
             return _pdf(raw, seconds)
         case DocumentKind.MARKDOWN | DocumentKind.TEXT:
             text = _tidy(legible(_decoded(raw, charset)))
             return Readable(text, _title(scan(text)))
-
-
-def _html(raw: bytes, charset: str, seconds: float) -> Readable:
-    declared = _META.search(raw[:_HEAD_BYTES])
-    text = _decoded(raw, charset or (declared[1].decode() if declared else "windows-1252"))
-    page = json.loads(read_in_child(html_worker, text.encode(), seconds, MAX_TEXT_CHARACTERS))
-    return Readable(_tidy(legible(page["text"])), page["title"], page["language"])
 
 
 def _pdf(raw: bytes, seconds: float) -> Readable:

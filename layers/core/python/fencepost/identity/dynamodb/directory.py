@@ -67,8 +67,12 @@ class DynamoDbDirectory(Directory):
 
     @override
     def origins(self, org: str) -> frozenset[Origin]:
-        known = self._origins.get(org) or self._origins.keep(org, self._read_origins(org))
-        return known.origins
+        if known := self._origins.get(org):
+            return known.origins
+        rows = self._table.query((SiteRow.pk == keys.organisation(org)) & SiteRow.sk.startswith(keys.SITES))
+        sites = [from_item(Site, row) for row in rows]
+        origins = frozenset(origin for site in sites if site.active for origin in site.origins)
+        return self._origins.keep(org, OrgOrigins(origins, sum(site.version for site in sites))).origins
 
     @override
     def membership(self, org: str, user: str) -> Membership | None:
@@ -81,12 +85,6 @@ class DynamoDbDirectory(Directory):
     def _read[Value: DataclassInstance](self, kind: type[Value], key: Key) -> Value | None:
         item = self._table.get(key)
         return from_item(kind, item) if item else None
-
-    def _read_origins(self, org: str) -> OrgOrigins:
-        rows = self._table.query((SiteRow.pk == keys.organisation(org)) & SiteRow.sk.startswith(keys.SITES))
-        sites = [from_item(Site, row) for row in rows]
-        origins = frozenset(origin for site in sites if site.active for origin in site.origins)
-        return OrgOrigins(origins, sum(site.version for site in sites))
 
 
 def _cache_key(org: str, site_id: str) -> str:

@@ -19,7 +19,7 @@ conditions and actions of requests; it is never instantiated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, asdict, fields
+from dataclasses import MISSING, asdict, fields
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,8 @@ def from_item[T: DataclassInstance](kind: type[T], item: Item) -> T:
     Raises:
         pydantic.ValidationError: the item does not fit the dataclass.
     """
-    absent = {field.name: None for field in fields(kind) if _is_required(field)}
+    required = (each for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING)
+    absent = {field.name: None for field in required}
     value: T = _adapter(kind).validate_python(absent | {name: plain(content) for name, content in item.items()})
     return value
 
@@ -169,10 +170,6 @@ def timestamp(moment: datetime) -> str:
 
 def _plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: timestamp(content) if isinstance(content, datetime) else content for name, content in pairs}
-
-
-def _is_required(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
 
 
 @cache

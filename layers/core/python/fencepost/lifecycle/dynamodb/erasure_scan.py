@@ -132,11 +132,12 @@ class ErasureScan:
     def orphaned_objects(self, scope: Scope, *below: str) -> Iterator[str]:
         """Yield the prefixes of objects, below those given, that no row names."""
         # An object is stored after the row that names it. Objects are listed first, so an object that is stored during
-        # the scan is not taken for an orphan.
+        # the scan is not taken for an orphan. Objects below the same two segments are named by the same row.
         stored = dict[str, set[_RowName]]()
         for name in chain.from_iterable(self._blobs.names(scope, prefix) for prefix in below):
             kind, _, rest = name.partition("/")
-            stored[_folder(name)] = _row_names(kind, unquote(rest.partition("/")[0].removesuffix(".zip")))
+            folder, slash, _ = rest.partition("/")
+            stored[f"{kind}/{folder}{slash}"] = _row_names(kind, unquote(folder.removesuffix(".zip")))
         existing = self._existing(scope)
         yield from (prefix for prefix, rows in stored.items() if not existing & rows)
 
@@ -243,10 +244,3 @@ def _id(row: Item | Key) -> str:
 def _row_names(kind: str, row_id: str) -> set[_RowName]:
     """Return the names of the rows that may name objects of a kind and id."""
     return {(row_kind, row_id) for row_kind in _ROWS_OF.get(kind, ())}
-
-
-def _folder(name: str) -> str:
-    """Return the first two segments of an object's name: objects below the same folder are named by the same row."""
-    kind, _, rest = name.partition("/")
-    folder, slash, _ = rest.partition("/")
-    return f"{kind}/{folder}{slash}"

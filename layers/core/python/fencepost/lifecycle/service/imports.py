@@ -13,7 +13,7 @@ from fencepost.blobs.ports import BlobStore, UploadForm
 from fencepost.conversations.ports import ConversationStore
 from fencepost.conversations.service.conversations import transcript
 from fencepost.identity.domain.scope import Scope
-from fencepost.identity.domain.sites import Fact, FactState
+from fencepost.identity.domain.sites import FactState
 from fencepost.identity.service import SiteService
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ids import RANDOM_BITS, uuid7
@@ -131,7 +131,10 @@ class ImportService:
         bundle, found, missing = self._checked(scope, content)
         self._write_conversations(scope, job, bundle, [self._on_known_site(scope, job, one) for one in missing])
         self._write_summaries(scope, found.candidates)
-        self._write_facts(scope, job, found.facts)
+        stored = {fact.id for fact in self.memory.facts(scope, *FactState)}
+        for some in batched((fact for fact in found.facts if fact.id not in stored), MAX_WRITTEN, strict=False):
+            if not self.memory.write_facts(scope, some, made_at=job.created_at):
+                raise FencepostError(ErrorCode.NOT_FOUND)
         self._advance(scope, job, JobState.DONE, {"conversations": len(missing), "facts": len(found.facts)})
         self.blobs.delete(scope, name)
 
@@ -213,13 +216,6 @@ class ImportService:
             if not conversation or not candidate.summary or self.memory.summary(scope, conversation.id):
                 continue
             self.memory.write_summary(scope, conversation.id, conversation.incarnation, candidate.summary)
-
-    def _write_facts(self, scope: Scope, job: Job, facts: Sequence[Fact]) -> None:
-        """Write the facts that do not exist; raise `not_found` if the owner was erased after the job was made."""
-        stored = {fact.id for fact in self.memory.facts(scope, *FactState)}
-        for some in batched((fact for fact in facts if fact.id not in stored), MAX_WRITTEN, strict=False):
-            if not self.memory.write_facts(scope, some, made_at=job.created_at):
-                raise FencepostError(ErrorCode.NOT_FOUND)
 
     def _advance(self, scope: Scope, job: Job, state: JobState, counts: dict[str, int]) -> None:
         if not self.jobs.advance(scope, job.record or "", state, progress=counts):

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from fencepost.blobs import domain as objects
 from fencepost.blobs.ports import BlobStore
-from fencepost.conversations.domain.archives import BLOCK_MESSAGES, ArchiveBlock, cutoff
+from fencepost.conversations.domain.archives import BLOCK_MESSAGES, cutoff
 from fencepost.conversations.domain.messages import Conversation, Message
 from fencepost.identity.domain.scope import Scope
 from fencepost.identity.domain.sites import Retention
@@ -54,8 +54,13 @@ class RetentionService:
         if self.entries:
             self.entries.forget(scope, kept.id, kept.kept_from - 1)
         for block in self.archive.blocks(scope, kept.id):
-            if block.last_seq < kept.kept_from:
-                self._drop_block(scope, kept.id, block)
+            if block.last_seq >= kept.kept_from:
+                continue
+            # The block's row is removed last: by it the next run finds unfinished work.
+            if block.object in self.blobs.names(scope, block.object):
+                self.archive.drop_rows(scope, kept.id, self.archive.read(scope, block))
+            self.blobs.delete(scope, objects.blocks(kept.id, block.first_seq))
+            self.archive.drop_block(scope, kept.id, block)
         self._drop_rows(scope, kept)
         return kept
 
@@ -113,13 +118,6 @@ class RetentionService:
             return conversation
         archived = max(conversation.archived_through, first - 1)
         return replace(conversation, kept_from=first, archived_through=archived, summarised_through=0)
-
-    def _drop_block(self, scope: Scope, conversation_id: str, block: ArchiveBlock) -> None:
-        """Remove pointers into a block, then its object, then its row, by which the next run finds unfinished work."""
-        if block.object in self.blobs.names(scope, block.object):
-            self.archive.drop_rows(scope, conversation_id, self.archive.read(scope, block))
-        self.blobs.delete(scope, objects.blocks(conversation_id, block.first_seq))
-        self.archive.drop_block(scope, conversation_id, block)
 
     def _drop_rows(self, scope: Scope, conversation: Conversation) -> None:
         while rows := self.archive.rows(scope, conversation.id, after=0, limit=BLOCK_MESSAGES):

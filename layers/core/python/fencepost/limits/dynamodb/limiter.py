@@ -12,7 +12,7 @@ bytes), the item stays below 1 KB, one write unit, for every pattern of requests
 from __future__ import annotations
 
 import hmac
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import override
 
 from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute
@@ -27,7 +27,7 @@ from fencepost.kernel.clock import seconds_to_midnight, seconds_to_next_minute
 from fencepost.kernel.errors import ErrorCode, FencepostError
 from fencepost.kernel.ports import Keys
 from fencepost.limits.domain.ledger import utc_day
-from fencepost.limits.domain.requests import Counter, RateLimits
+from fencepost.limits.domain.requests import RateLimits
 from fencepost.limits.ports import AddressLimiter
 
 _MINUTES_KEPT = 3
@@ -64,8 +64,10 @@ class DynamoDbAddressLimiter(AddressLimiter):
     def admit(self, address: str, limits: RateLimits, now: datetime) -> None:
         """Count a request in both windows, or refuse it. If both windows are full, the error names the day."""
         moment = now.astimezone(UTC)
+        key = self._keys.derive(f"address:{utc_day(now).isoformat()}")
+        hashed = hmac.digest(key, f"{limits.counter}#{address}".encode(), "sha256").hex()[:_HASH_CHARACTERS]
         answer = self._table.update(
-            AddressRow.key(self._partition(limits.counter, address, utc_day(now))),
+            AddressRow.key(f"address#{hashed}"),
             *_counting(moment),
             condition=_below(limits, moment),
         )
@@ -73,11 +75,6 @@ class DynamoDbAddressLimiter(AddressLimiter):
             if number(answer.item, "today") >= limits.per_day:
                 raise FencepostError(ErrorCode.RATE_LIMITED_DAY, retry_after=seconds_to_midnight(moment))
             raise FencepostError(ErrorCode.RATE_LIMITED_MINUTE, retry_after=seconds_to_next_minute(moment))
-
-    def _partition(self, counter: Counter, address: str, day: date) -> str:
-        key = self._keys.derive(f"address:{day.isoformat()}")
-        counted = f"{counter}#{address}".encode()
-        return f"address#{hmac.digest(key, counted, 'sha256').hex()[:_HASH_CHARACTERS]}"
 
 
 def _counting(moment: datetime) -> list[Action]:

@@ -126,9 +126,10 @@ def approved(current: Sequence[Fact], fact_id: str, budget: int, replaces: str |
         FencepostError: `not_found` if one of the two does not exist; `facts_too_large` if it does not fit.
     """
     chosen = replace(_named(current, fact_id), state=FactState.PINNED, pinned_by="owner")
-    old = [superseded(_pinned(current, replaces), chosen)] if replaces and replaces != fact_id else []
+    pinned = [fact for fact in current if _is_pinned(fact)]
+    old = [superseded(_named(pinned, replaces), chosen)] if replaces and replaces != fact_id else []
     gone = {fact_id, *(fact.id for fact in old)}
-    _require_room([*(fact for fact in current if _is_pinned(fact) and fact.id not in gone), chosen], budget)
+    _require_room([*(fact for fact in pinned if fact.id not in gone), chosen], budget)
     return [fact for fact in (chosen, *old) if fact not in current]
 
 
@@ -210,7 +211,3 @@ def _named(facts: Sequence[Fact], fact_id: str) -> Fact:
     if found is None:
         raise FencepostError(ErrorCode.NOT_FOUND)
     return found
-
-
-def _pinned(facts: Sequence[Fact], fact_id: str) -> Fact:
-    return _named([fact for fact in facts if _is_pinned(fact)], fact_id)

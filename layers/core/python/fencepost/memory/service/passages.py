@@ -64,7 +64,8 @@ class MessagePassages:
 
         A passage whose message is in S3 has no text until `finish`.
         """
-        places = {key_of(hit): place for hit in hits if (place := _place(hit))}
+        numbers = ((hit, number_of(hit.chunk)) for hit in hits)
+        places = {key_of(hit): (hit.parent, hit.position, number) for hit, number in numbers if number is not None}
         rows = self.hits.hydrate(scope, list(places.values()))
         actions = {key_of(hit): self._action(hit, places.get(key_of(hit)), rows) for hit in hits}
         shown = [key for key, action in actions.items() if action is _HitAction.SHOW]
@@ -108,11 +109,6 @@ class MessagePassages:
             return None
         complete = _with_text(passage, message)
         return complete if message.id == message_of(passage.chunk) and complete.text else None
-
-
-def _place(hit: Hit) -> MessageChunkPlace | None:
-    number = number_of(hit.chunk)
-    return None if number is None else (hit.parent, hit.position, number)
 
 
 def _passage(chunk: str, place: MessageChunkPlace, rows: HitRows) -> Passage:

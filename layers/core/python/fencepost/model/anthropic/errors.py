@@ -58,8 +58,11 @@ def _unanswered(cause: BaseException | None) -> ModelError:
 
 
 def _answered(error: anthropic.APIStatusError) -> ModelError:
-    code = _code(error)
-    wait = _retry_after(error.response.headers) if code is ErrorCode.PROVIDER_OVERLOADED else None
+    code, wait = _code(error), None
+    if code is ErrorCode.PROVIDER_OVERLOADED:
+        # A date, or a malformed value, counts as none.
+        named = re.fullmatch(r"\d{1,9}", error.response.headers.get("retry-after", ""), re.ASCII)
+        wait = min(max(int(named[0]), 1), MAX_RETRY_SECONDS) if named else DEFAULT_RETRY_SECONDS
     # After a refusal no model ran. A model may have run before a 5xx, or a failure in mid-stream, whose status is 200.
     refused = (
         error.status_code in _REFUSALS and error.status_code not in _TIMEOUTS
@@ -73,21 +76,11 @@ def _code(error: anthropic.APIStatusError) -> ErrorCode:
         return ErrorCode.PROVIDER_OVERLOADED
     if status in _TIMEOUTS or kind == "timeout_error":
         return ErrorCode.PROVIDER_TIMEOUT
-    if _too_long(error):
+    # The provider has no code for a prompt beyond the context window, only this sentence.
+    if isinstance(error, anthropic.ContentTooLargeError) or (
+        isinstance(error, anthropic.BadRequestError) and "too long" in str(error.api_message).lower()
+    ):
         return ErrorCode.PROVIDER_CONTEXT_OVERFLOW
     if status in _REFUSALS or kind in _REJECTING:
         return ErrorCode.PROVIDER_REJECTED
     return ErrorCode.PROVIDER_FAILED
-
-
-def _too_long(error: anthropic.APIStatusError) -> bool:
-    # The provider has no code for a prompt beyond the context window, only this sentence.
-    return isinstance(error, anthropic.ContentTooLargeError) or (
-        isinstance(error, anthropic.BadRequestError) and "too long" in str(error.api_message).lower()
-    )
-
-
-def _retry_after(headers: httpx2.Headers) -> int:
-    """Return the header's whole seconds, bounded; the default for a date or malformed values."""
-    named = re.fullmatch(r"\d{1,9}", headers.get("retry-after", ""), re.ASCII)
-    return min(max(int(named[0]), 1), MAX_RETRY_SECONDS) if named else DEFAULT_RETRY_SECONDS

@@ -70,8 +70,11 @@ def resolved(question: str, said: Sequence[Exchange]) -> str:
     if not said or not is_follow_up(question):
         return question
     base = next((one.question for one in reversed(said) if not _is_fragment(one.question)), said[0].question)
-    answer = _beginning(said[-1].answer) if _POINTING.search(question) else ""
-    return "\n".join(filter(None, [base, answer, question]))
+    if not _POINTING.search(question):
+        return "\n".join(filter(None, [base, question]))
+    plain = " ".join(_MARKS.sub("", said[-1].answer[: 2 * ANSWER_CHARACTERS]).split())
+    sentence = _SENTENCE.match(plain)
+    return "\n".join(filter(None, [base, sentence and sentence[0][:ANSWER_CHARACTERS], question]))
 
 
 def _is_fragment(question: str) -> bool:
@@ -85,13 +88,6 @@ def _is_short(question: str) -> bool:
     if _SPACELESS.search(question):
         return len(question.strip()) <= FEW_CHARACTERS
     return len(query_terms(question)) <= FEW_TERMS
-
-
-def _beginning(answer: str) -> str:
-    """Return the first sentence of an answer, without Markdown and citation marks."""
-    plain = " ".join(_MARKS.sub("", answer[: 2 * ANSWER_CHARACTERS]).split())
-    sentence = _SENTENCE.match(plain)
-    return sentence[0][:ANSWER_CHARACTERS] if sentence else ""
 
 
 EXCHANGES: Final = 3

@@ -122,15 +122,12 @@ class _BlockFinder:
 
     def _is_table(self, index: int) -> bool:
         text = self._lines[index].text
-        if "|" in text:
-            return index + 1 < len(self._lines) and self._is_second_row(text, self._lines[index + 1])
-        return _HTML_TABLE.match(text) is not None and self._html_table_end(index) is not None
-
-    def _is_second_row(self, first: str, second: MarkdownLine) -> bool:
-        """Tell whether a line makes it and the line before, which has a `|`, a table."""
-        if second.code or "|" not in second.text:
+        if "|" not in text:
+            return _HTML_TABLE.match(text) is not None and self._html_table_end(index) is not None
+        second = self._lines[index + 1] if index + 1 < len(self._lines) else None
+        if second is None or second.code or "|" not in second.text:
             return False
-        barred = first.lstrip(" \t>").startswith("|") and second.text.lstrip(" \t>").startswith("|")
+        barred = text.lstrip(" \t>").startswith("|") and second.text.lstrip(" \t>").startswith("|")
         return barred or _DELIMITERS.match(second.text) is not None
 
     def _table_end(self, index: int) -> int:

@@ -91,8 +91,13 @@ def _grouped(text: str, units: Sequence[Unit], bounds: Bounds) -> Iterator[Seque
     linear time.
     """
     lengths = [0, *accumulate(unit.tokens for unit in units)]
+    before, after = _better_neighbours(
+        [(unit.priority, zlib.crc32(text[unit.start : unit.end].encode("utf-8", "surrogatepass"))) for unit in units]
+    )
+    # A unit to split before is the best place in a run of more than `bounds.aim` tokens.
+    points = [index for index in range(1, len(units)) if lengths[after[index]] - lengths[before[index]] > bounds.aim]
     start = middle = 0
-    for end in [*_split_points(text, units, lengths, bounds.aim), len(units)]:
+    for end in [*points, len(units)]:
         first, second = lengths[middle] - lengths[start], lengths[end] - lengths[middle]
         joined = min(first, second) < bounds.least and first + second <= bounds.most
         if start < middle and not joined:
@@ -107,14 +112,6 @@ type SplitRank = tuple[int, int]
 
 Both depend on the unit alone, so an edit elsewhere does not move the split.
 """
-
-
-def _split_points(text: str, units: Sequence[Unit], lengths: Sequence[int], aim: int) -> Iterator[int]:
-    """Yield the indices of units to split before: each is the best place in a run of more than `aim` tokens."""
-    before, after = _better_neighbours(
-        [(unit.priority, zlib.crc32(text[unit.start : unit.end].encode("utf-8", "surrogatepass"))) for unit in units]
-    )
-    return (index for index in range(1, len(units)) if lengths[after[index]] - lengths[before[index]] > aim)
 
 
 def _better_neighbours(ranks: Sequence[SplitRank]) -> tuple[list[int], list[int]]:

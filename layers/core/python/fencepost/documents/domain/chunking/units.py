@@ -254,14 +254,9 @@ def _segments(text: str, language: str) -> list[str]:
     segments: list[str] = []
     for start, end in pairwise([0, *accumulate(lengths), len(text)]):
         part = text[start:end]
-        if segments and (not part or part.isspace() or not _is_boundary(text, start)):
+        within_grapheme = _GRAPHEME.fullmatch(text[start - 1 : start + 1]) if segments else None
+        if segments and (not part or part.isspace() or within_grapheme):
             segments[-1] += part
         elif part:
             segments.append(part)
     return segments
-
-
-def _is_boundary(text: str, index: int) -> bool:
-    """Tell whether a grapheme ends before an index."""
-    match = _GRAPHEME.match(text[index - 1 : index + 1])
-    return match is not None and match.end() == 1

@@ -109,8 +109,13 @@ def fuse(lists: Lists, profile: Profile, question: str, weights: Weights = _MEAS
         score = words.get(key, 0.0) + weights.meaning * meaning.get(key, 0.0) + weights.speaker * (key in named)
         return Ranked(hits[key], score, nearest.get(key), near.get(key, 0.0 if near else USUAL))
 
-    first = _sorted(map(ranked, hits))
-    return _sorted((*_rerank(first[:RERANKED], question, weights.wording), *first[RERANKED:]))
+    ordered = _sorted(map(ranked, hits))
+    first, rest = ordered[:RERANKED], ordered[RERANKED:]
+    shared = shared_wording(question, [f"{each.hit.context}\n{each.hit.text}" for each in first])
+    reranked = (
+        replace(each, score=each.score + weights.wording * share) for each, share in zip(first, shared, strict=True)
+    )
+    return _sorted((*reranked, *rest))
 
 
 def key_of(hit: Hit) -> FusionKey:
@@ -185,12 +190,6 @@ def _named(hits: Mapping[FusionKey, Hit], question: str) -> frozenset[FusionKey]
     speakers = {key: speaker_of(hit.text) for key, hit in hits.items()}
     named = {speaker for speaker in set(speakers.values()) if not words.isdisjoint(index_terms(speaker))}
     return frozenset(key for key, speaker in speakers.items() if speaker in named)
-
-
-def _rerank(first: Sequence[Ranked], question: str, weight: float) -> list[Ranked]:
-    """Return hits with the weight of their shared wording added to their scores."""
-    shared = shared_wording(question, [f"{each.hit.context}\n{each.hit.text}" for each in first])
-    return [replace(each, score=each.score + weight * share) for each, share in zip(first, shared, strict=True)]
 
 
 def _sorted(ranked: Iterable[Ranked]) -> tuple[Ranked, ...]:

@@ -86,11 +86,6 @@ def diversified(ranked: Sequence[Ranked], wanted: int, relevance: float = RELEVA
         left.remove(place)
         chosen.append(ranked[place])
         for n in left:
-            repeated[n] = max(repeated[n], _repetition(terms[place], terms[n]))
+            shared, union = len(terms[place] & terms[n]), len(terms[place] | terms[n])
+            repeated[n] = max(repeated[n], 2 * shared / union - 1 if union else 0.0)
     return tuple(chosen)
-
-
-def _repetition(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return how much two sets of terms repeat each other: 0 up to a Jaccard index of one half, 1 for equal sets."""
-    union = len(one | other)
-    return max(0.0, 2 * len(one & other) / union - 1) if union else 0.0

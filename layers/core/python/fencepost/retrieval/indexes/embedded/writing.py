@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from fencepost.identity.domain.scope import Scope
 from fencepost.retrieval.domain.ranking.terms import index_terms
-from fencepost.retrieval.domain.search import IndexEntry, Vector
+from fencepost.retrieval.domain.search import IndexEntry
 from fencepost.retrieval.indexes.embedded import partitions, schema
 from fencepost.retrieval.indexes.embedded.partitions import Change
 
@@ -69,7 +69,10 @@ def _write_entry(database: sqlite3.Connection, partition: int, stored_id: str, e
     (number,) = database.execute(_ENTRY, row).fetchone()
     for field, vector in (("text", entry.vector), ("context", entry.context_vector)):
         if vector:
-            database.execute(_VECTOR, (partition, field, entry.model, number, _packed(vector)))
+            values = array("f", vector)
+            if sys.byteorder == "big":
+                values.byteswap()
+            database.execute(_VECTOR, (partition, field, entry.model, number, values.tobytes()))
     return int(number)
 
 
@@ -93,10 +96,3 @@ def _count(database: sqlite3.Connection, partition: int, counted: Counter[str], 
     database.executemany(_COUNT, ((partition, term, sign * entries) for term, entries in rows))
     if sign < 0:
         database.executemany(_UNCOUNTED, ((partition, term) for term, _ in rows))
-
-
-def _packed(vector: Vector) -> bytes:
-    values = array("f", vector)
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values.tobytes()

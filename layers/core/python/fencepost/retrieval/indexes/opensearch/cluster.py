@@ -14,7 +14,7 @@ from fencepost.kernel.aws.session import aws_errors
 from fencepost.retrieval.domain.search import IndexUnavailable
 
 if TYPE_CHECKING:
-    from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth
+    from opensearchpy import OpenSearch
 
 type Generation = Literal["classic", "next", "node"]
 """A generation of OpenSearch Serverless, or a self-managed node."""
@@ -109,24 +109,23 @@ class Cluster:
 
     @cached_property
     def _client(self) -> OpenSearch:
-        from opensearchpy import OpenSearch
+        from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth
 
         for name in _LOGGERS:
             # At DEBUG these write whole requests, at WARNING their addresses.
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        signer = None
+        if self.generation != "node":
+            from boto3.session import Session
+
+            signer = Urllib3AWSV4SignerAuth(Session().get_credentials(), self.region, _SERVICE)
         return OpenSearch(
             hosts=[self.endpoint],
-            http_auth=None if self.generation == "node" else self._signer(),
+            http_auth=signer,
             timeout=self.patience(self.limits.search),
             max_retries=0,
             pool_maxsize=10,
         )
-
-    def _signer(self) -> Urllib3AWSV4SignerAuth:
-        from boto3.session import Session
-        from opensearchpy import Urllib3AWSV4SignerAuth
-
-        return Urllib3AWSV4SignerAuth(Session().get_credentials(), self.region, _SERVICE)
 
 
 def unavailable(error: Exception) -> IndexUnavailable:
