@@ -168,14 +168,9 @@ def _shortened(file: Section, budget: int, nonce: str) -> str | None:
         excess = count_tokens(shown) - budget
         if excess <= 0:
             return shown
-        text = _without_end(text, excess)
+        # A character has up to four bytes. Normal forms may be longer still: the next pass shortens the text further.
+        text = text[:-excess] if text.isascii() else text[: -max(1, excess // 4)]
     return None
-
-
-def _without_end(text: str, tokens: int) -> str:
-    """Return the text without as many of its last characters as count no more than so many tokens, at least one."""
-    # A character has up to four bytes. Normal forms may be longer still: the caller tries again.
-    return text[:-tokens] if text.isascii() else text[: -max(1, tokens // 4)]
 
 
 def _joined(chosen: Sequence[tuple[Section, str]]) -> Excerpt:

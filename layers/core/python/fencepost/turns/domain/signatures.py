@@ -64,12 +64,11 @@ def apply_policy(policy: Policy, key: bytes, history: Sequence[Turn]) -> tuple[T
     verdicts = verified(key, history)
     if policy == "refuse" and not all(verdicts):
         raise FencepostError(ErrorCode.HISTORY_UNSIGNED)
-    return tuple(turn if ours else _marked(turn) for turn, ours in zip(history, verdicts, strict=True))
-
-
-def _marked(turn: Turn) -> Turn:
-    # A blank turn stays blank, or the mark alone would make an answer of it.
-    return replace(turn, content=f"{UNVERIFIED_MARK} {turn.content}") if turn.content.strip() else turn
+    return tuple(
+        # A blank turn stays blank: the mark alone would make an answer of it.
+        turn if ours or not turn.content.strip() else replace(turn, content=f"{UNVERIFIED_MARK} {turn.content}")
+        for turn, ours in zip(history, verdicts, strict=True)
+    )
 
 
 def _is_ours(key: bytes, history: Sequence[Turn], index: int) -> bool:
