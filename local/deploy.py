@@ -45,10 +45,14 @@ def deploy(emulator: Emulator, template: str, parameters: Mapping[str, str]) -> 
     Raises:
         Trouble: the deployment failed; the text gives the reason.
     """
-    client = emulator.client("cloudformation")
+    client, store = emulator.client("cloudformation"), emulator.client("s3")
+    # A request may hold 51,200 bytes of template, an S3 object a million.
+    # Source: docs.aws.amazon.com, "Understand CloudFormation quotas".
+    store.create_bucket(Bucket=build.BUCKET)
+    store.put_object(Bucket=build.BUCKET, Key=_TEMPLATE_NAME, Body=template.encode())
     request = {
         "StackName": STACK,
-        "TemplateURL": _uploaded(emulator, template),
+        "TemplateURL": f"{emulator.endpoint_url}/{build.BUCKET}/{_TEMPLATE_NAME}",
         "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         "Parameters": [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()],
     }
@@ -80,17 +84,6 @@ def exists(emulator: Emulator) -> bool:
     except ClientError:
         return False
     return True
-
-
-def _uploaded(emulator: Emulator, template: str) -> str:
-    """Upload the template and return its URL: a request may hold 51,200 bytes of template, an S3 object a million.
-
-    Source: docs.aws.amazon.com, "Understand CloudFormation quotas".
-    """
-    store = emulator.client("s3")
-    store.create_bucket(Bucket=build.BUCKET)
-    store.put_object(Bucket=build.BUCKET, Key=_TEMPLATE_NAME, Body=template.encode())
-    return f"{emulator.endpoint_url}/{build.BUCKET}/{_TEMPLATE_NAME}"
 
 
 def _update(client: Any, request: dict[str, Any]) -> None:

@@ -101,7 +101,12 @@ class Gateway:
             raise _Refused(503, "starting", "Fencepost is being deployed; try again shortly.", {"Retry-After": "5"})
         url = _target(request, httpx.URL(self.api_url))
         # Built without the client, which would add headers.
-        return httpx.Request(request.method, url, headers=_forwarded(request), content=await _body(request))
+        sent = _end_to_end(request.headers.raw)
+        # The client's address is the TCP peer's. Headers that claim another one are dropped.
+        headers = [(name, value) for name, value in sent if not name.lower().startswith(_CLAIMS)]
+        peer = request.client.host if request.client else "127.0.0.1"
+        headers.append((b"x-forwarded-for", peer.encode("ascii")))
+        return httpx.Request(request.method, url, headers=headers, content=await _body(request))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -195,13 +200,6 @@ def _check_size(size: int) -> None:
     if size > _LARGEST_BODY_BYTES:
         sentence = f"The body must not exceed {_LARGEST_BODY_BYTES} bytes."
         raise _Refused(413, "body_too_large", sentence, {"Connection": "close"})
-
-
-def _forwarded(request: Request) -> RawHeaders:
-    """Return the headers to forward. The client's address is the TCP peer's; what headers claim is dropped."""
-    kept = [(name, value) for name, value in _end_to_end(request.headers.raw) if not name.lower().startswith(_CLAIMS)]
-    peer = request.client.host if request.client else "127.0.0.1"
-    return [*kept, (b"x-forwarded-for", peer.encode("ascii"))]
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:

@@ -124,7 +124,13 @@ def _program(scratch: Path) -> Path:
 
 
 def _environment(logical: str, variables: Mapping[str, str]) -> dict[str, str]:
-    settings = template.load()["Globals"]["Function"] | template.load()["Resources"][logical]["Properties"]
+    resources = template.load()["Resources"]
+    settings = template.load()["Globals"]["Function"] | resources[logical]["Properties"]
+    # A layer that is not built is used from its source.
+    layers = [
+        BUILD / name if (BUILD / name).exists() else ROOT / resources[name]["Properties"]["ContentUri"]
+        for name in template.function_layers()
+    ]
     return {
         **emulator.CREDENTIALS,
         "AWS_REGION": emulator.REGION,
@@ -132,16 +138,10 @@ def _environment(logical: str, variables: Mapping[str, str]) -> dict[str, str]:
         "AWS_LAMBDA_FUNCTION_TIMEOUT": str(settings["Timeout"]),
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(settings["MemorySize"]),
         "LAMBDA_TASK_ROOT": str(BUILD / logical),
-        "PYTHONPATH": os.pathsep.join(str(_layer(name) / "python") for name in template.layers()),
+        "PYTHONPATH": os.pathsep.join(str(layer / "python") for layer in layers),
         **template.common_variables(),
         **variables,
     }
-
-
-def _layer(logical: str) -> Path:
-    """Return the folder of a layer. A layer that is not built is used from its source."""
-    built = BUILD / logical
-    return built if built.exists() else ROOT / template.load()["Resources"][logical]["Properties"]["ContentUri"]
 
 
 def _await_listener(child: processes.Child, port: int) -> None:

@@ -93,7 +93,10 @@ def short(entry: Entry) -> str | None:
     """Return a line for the terminal; None for metrics and platform records."""
     if entry.message.startswith(_PLATFORM):
         return None
-    head = f"{entry.time.astimezone():%H:%M:%S} {_function(entry.group):5}"
+    # `chat` for the group `/aws/lambda/fencepost-ChatFunction-1A2B`.
+    function = _GROUP.search(entry.group)
+    name = function[1].lower() if function else entry.group
+    head = f"{entry.time.astimezone():%H:%M:%S} {name:5}"
     record = _parsed(entry.message)
     if record is None:
         return f"{head} {entry.message}"
@@ -123,9 +126,3 @@ def _compact(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(f"{name}:{_compact(part)}" for name, part in value.items())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _function(group: str) -> str:
-    """Return a function's short name: `chat` for `/aws/lambda/fencepost-ChatFunction-1A2B`."""
-    found = _GROUP.search(group)
-    return found[1].lower() if found else group

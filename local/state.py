@@ -59,18 +59,16 @@ class StateFolder:
                 raise Trouble(
                     f"Another Fencepost uses {self.path}: stop it, or set FENCEPOST_STATE_DIR to another folder."
                 ) from None
-            self._end_leftover()
+            # An emulator that outlived a crash.
+            emulator = self.path / "emulator.pid"
+            if emulator.exists() and "ministack" in processes.command_of(int(emulator.read_text())):
+                processes.end_group(int(emulator.read_text()))
+            emulator.unlink(missing_ok=True)
             yield
 
     def record_emulator(self, pid: int) -> None:
         """Record the emulator's process id, so that the next start can stop it after a crash."""
         (self.path / "emulator.pid").write_text(str(pid))
-
-    def _end_leftover(self) -> None:
-        path = self.path / "emulator.pid"
-        if path.exists() and "ministack" in processes.command_of(int(path.read_text())):
-            processes.end_group(int(path.read_text()))
-        path.unlink(missing_ok=True)
 
     def emulator_port(self) -> int:
         """Return the emulator's port: the previous one if it is free."""

@@ -42,7 +42,7 @@ def functions() -> tuple[str, ...]:
     return tuple(name for name, row in load()["Resources"].items() if row["Type"] == "AWS::Serverless::Function")
 
 
-def layers() -> tuple[str, ...]:
+def function_layers() -> tuple[str, ...]:
     """Return the logical ids of the layers that every function has."""
     return tuple(reference["Ref"] for reference in load()["Globals"]["Function"]["Layers"])
 

@@ -63,15 +63,15 @@ def answer(request: MessagesRequest) -> str:
     users = (block for message in request.messages if message.role == "user" for block in message.blocks())
     texts = [block.text for block in (*request.system_blocks(), *users)]
     quotable = dict.fromkeys(passage for text in texts for passage in passages(text))
-    candidates = [passage for passage in quotable if not _repeats(passage, asked)]
+    # An earlier message that only asks the same question does not answer it.
+    candidates = [
+        passage
+        for passage in quotable
+        if not (passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？")))
+        or not terms(passage.text) <= terms(asked)
+    ]
     quotes = [_quote(passage) for passage in _best(asked, candidates)]
     return "\n\n".join([found, *quotes]) if quotes else lacking
-
-
-def _repeats(passage: QuotedPassage, question: str) -> bool:
-    """Return whether a passage is an earlier message that only asks the same question."""
-    asks = passage.source.startswith("msg:") and passage.text.rstrip().endswith(("?", "？"))
-    return asks and terms(passage.text) <= terms(question)
 
 
 def _best(question: str, candidates: list[QuotedPassage]) -> list[QuotedPassage]:

@@ -19,7 +19,7 @@ from local.provider.errors import ApiError
 from local.provider.models import MODELS
 from local.provider.replies import EventStream, ProviderReply
 from local.provider.requests import MessagesRequest, parse
-from local.provider.usage import InputUsage, PromptCache, count_tokens, cut
+from local.provider.usage import PromptCache, count_tokens, truncate
 
 _MAX_BODY_BYTES = 32 * 1024 * 1024
 
@@ -112,7 +112,9 @@ class _Provider:
     async def _respond(self, call: MessagesRequest, instruction: Instruction) -> Response:
         usage = self._cache.account(call)
         text = await run_in_threadpool(answer, call) if instruction.text is None else instruction.text
-        reply = _reply(call, usage, text, instruction.stop_reason)
+        kept = truncate(text, call.max_tokens)
+        reason = instruction.stop_reason or ("end_turn" if kept == text else "max_tokens")
+        reply = ProviderReply(f"msg_{time.time_ns():x}", call.model, kept, reason, usage)
         if call.stream:
             pace = self._control.pace if instruction.pace is None else instruction.pace
             return EventStream(reply, instruction, pace)
@@ -128,9 +130,3 @@ def _parsed(body: bytes) -> MessagesRequest:
     if size > window:
         raise ApiError(400, f"prompt is too long: {size} tokens > {window} maximum")
     return call
-
-
-def _reply(call: MessagesRequest, usage: InputUsage, text: str, stop_reason: str | None) -> ProviderReply:
-    kept = cut(text, call.max_tokens)
-    reason = stop_reason or ("end_turn" if kept == text else "max_tokens")
-    return ProviderReply(f"msg_{time.time_ns():x}", call.model, kept, reason, usage)

@@ -6,7 +6,6 @@ Follows the prompt's rules: number and length of lines, and whether questions an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from local.provider.passages import Fence, fences, sentences
 from local.provider.requests import MessagesRequest
@@ -32,7 +31,8 @@ def notes(request: MessagesRequest) -> str:
     """
     rules = _rules(request)
     material = [fence for block in request.messages[-1].blocks() for fence in fences(block.text)]
-    kept = [line for fence in material if fence.source.startswith("summary:") for line in _noted(fence)]
+    earlier = [fence for fence in material if fence.source.startswith("summary:")]
+    kept = [line for fence in earlier for line in fence.body.splitlines() if line.startswith("- ")]
     known = {fence.body.strip() for fence in material if fence.source.startswith("fact:")}
     quotes = (_quote(fence, rules, known) for fence in material if fence.source.startswith("msg:"))
     lines = [*kept, *filter(None, quotes)]
@@ -50,10 +50,6 @@ def _is_wanted(sentence: str, rules: str) -> bool:
     if _NO_QUESTIONS.search(rules) and sentence.endswith(("?", "？")):
         return False
     return not _OF_THEMSELVES.search(rules) or _FIRST_PERSON.search(sentence) is not None
-
-
-def _noted(earlier: Fence) -> Iterator[str]:
-    return (line for line in earlier.body.splitlines() if line.startswith("- "))
 
 
 def _number(pattern: re.Pattern[str], rules: str, default: int) -> int:

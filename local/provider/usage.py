@@ -47,7 +47,7 @@ def count_tokens(text: str) -> int:
     return -(-len(text.encode()) // _BYTES_PER_TOKEN)
 
 
-def cut(text: str, tokens: int) -> str:
+def truncate(text: str, tokens: int) -> str:
     """Return the longest prefix of a text within a number of tokens."""
     return text.encode()[: tokens * _BYTES_PER_TOKEN].decode(errors="ignore")
 

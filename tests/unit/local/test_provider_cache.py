@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from local.provider import create_app
 from local.provider.models import MODELS
-from local.provider.usage import CACHE_SECONDS, LOOKBACK_BLOCKS, count_tokens, cut
+from local.provider.usage import CACHE_SECONDS, LOOKBACK_BLOCKS, count_tokens, truncate
 from tests.doubles.servers import serve
 from tests.doubles.stand_in import sdk_client
 
@@ -133,5 +133,5 @@ class TestCache:
     @given(st.text(min_size=1), st.integers(1, 50))
     def test_tokens_never_exceed_bytes_and_a_cut_keeps_its_bound(self, text: str, tokens: int) -> None:
         assert 0 < count_tokens(text) <= len(text.encode())
-        assert count_tokens(cut(text, tokens)) <= tokens
-        assert text.startswith(cut(text, tokens))
+        assert count_tokens(truncate(text, tokens)) <= tokens
+        assert text.startswith(truncate(text, tokens))

@@ -1,10 +1,8 @@
-"""What every prompt is made of: the fence around untrusted text, history windows, citations.
+"""Building blocks of prompts: the fence around untrusted text, history windows and citations.
 
-    domain/fence.py        the fence and its nonce
+    domain/fence.py        citable sections, the fence around them and its nonce; excerpts with their token count
     domain/history.py      earlier turns as exchanges, and the window that fits a budget
-    domain/citations.py    markers that a model writes, resolved to numbered sources
-    domain/section.py      a citable section
-    domain/excerpt.py      fenced text with its sources and token count
+    domain/citations.py    resolves the markers that a model writes to numbered sources
 
 The prompt of a turn is assembled in `fencepost.turns`. Tests: `tests/unit/prompting`.
 """

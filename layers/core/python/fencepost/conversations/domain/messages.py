@@ -199,14 +199,10 @@ def title_of(message: str) -> str:
     if len(line) <= MAX_CHARACTERS:
         return line
     room = MAX_CHARACTERS - len(_ELLIPSIS)
-    return line[: _cut(line, room)].rstrip(" ,;:、。，；：-–—") + _ELLIPSIS
-
-
-def _cut(line: str, room: int) -> int:
-    word = line.rfind(" ", 0, room + 1)
-    if word >= room * _LEAST_SHARE:
-        return word
-    return next((end for end in range(room, 0, -1) if not _is_joined(line, end)), room)
+    end = line.rfind(" ", 0, room + 1)
+    if end < room * _LEAST_SHARE:
+        end = next((position for position in range(room, 0, -1) if not _is_joined(line, position)), room)
+    return line[:end].rstrip(" ,;:、。，；：-–—") + _ELLIPSIS
 
 
 def _is_joined(line: str, position: int) -> bool:
@@ -216,14 +212,11 @@ def _is_joined(line: str, position: int) -> bool:
         before in _JOINERS
         or after in _JOINERS
         or unicodedata.category(after) in ("Mn", "Mc", "Me")
-        or _is_modifier(after)
+        # Skin tones, and the tags of sub-national flags.
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or "\U000e0020" <= after <= "\U000e007f"
         or (_is_flag(before) and _is_flag(after))
     )
-
-
-def _is_modifier(character: str) -> bool:
-    """Skin tones, and the tags of sub-national flags."""
-    return "\U0001f3fb" <= character <= "\U0001f3ff" or "\U000e0020" <= character <= "\U000e007f"
 
 
 def _is_flag(character: str) -> bool:

@@ -122,7 +122,10 @@ class AttachmentService:
         Raises:
             FencepostError: `not_found`; the file was erased meanwhile. `conversations_unavailable`.
         """
-        attachment = self.get(scope, self._parameter(scope, job))
+        record = self.jobs.job(scope, job.record or "")
+        if record is None:
+            raise FencepostError(ErrorCode.NOT_FOUND)
+        attachment = self.get(scope, record.parameters[_ATTACHMENT])
         if attachment.state is AttachmentState.AWAITED:
             self._note(scope, self._read(scope, attachment))
         if not self.jobs.advance(scope, job.record or "", JobState.DONE, progress={}):
@@ -151,12 +154,6 @@ class AttachmentService:
             # An erasure may have looked for objects before the text was stored.
             self.blobs.delete(scope, objects.attachment_text(attachment.id))
             raise FencepostError(ErrorCode.NOT_FOUND)
-
-    def _parameter(self, scope: Scope, job: Job) -> str:
-        record = self.jobs.job(scope, job.record or "")
-        if record is None:
-            raise FencepostError(ErrorCode.NOT_FOUND)
-        return record.parameters[_ATTACHMENT]
 
     def _stored(self, scope: Scope, ids: Sequence[str]) -> list[bytes | None]:
         return [self.blobs.get(scope, objects.attachment_text(one)) for one in ids]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from fencepost.conversations.rows.messages import read_conversation
 from fencepost.identity import rows as keys
 from fencepost.jobs.domain.outbox import job_after_expiry, jobs_after
-from fencepost.kernel.aws.rows import Item, from_item
+from fencepost.kernel.aws.rows import from_item
 from fencepost.queue.domain import Job, JobRecord
 
 _TTL: Final = "dynamodb.amazonaws.com"
@@ -43,12 +43,8 @@ def jobs_of(record: Mapping[str, Any]) -> Sequence[Job]:
         before = read_conversation(old) if old else None
         return list(jobs_after(*keys.owner_of(partition), before, read_conversation(image)))
     if kind == "job" and record["eventName"] == "INSERT":
-        return [_recorded_job(*keys.owner_of(partition), image)]
+        job = from_item(JobRecord, image).job
+        if (job.org, job.owner) != keys.owner_of(partition):
+            raise ValueError("a job stands in another owner's partition")
+        return [job]
     return []
-
-
-def _recorded_job(org: str, owner: str, image: Item) -> Job:
-    job = from_item(JobRecord, image).job
-    if (job.org, job.owner) != (org, owner):
-        raise ValueError("a job stands in another owner's partition")
-    return job

@@ -49,7 +49,9 @@ class Schedule:
         began, queued, failed = time.perf_counter(), 0, False
         source: _Source = "reconcile" if event.get("task") == RECONCILE else "schedule"
         try:
-            for _ in self._reconcile() if source == "reconcile" else self._queue_due():
+            for job in self._reconcile() if source == "reconcile" else self.queue_due():
+                if source == "schedule":
+                    self.log.emit(JobEvent(purpose=job.purpose, result="queued"))
                 queued += 1
         except Exception as error:  # noqa: BLE001 - the edge: no text of an error may pass it
             failed = True
@@ -58,11 +60,6 @@ class Schedule:
         self.log.emit(BatchEvent(source=source, records=queued, failed=int(failed), milliseconds=milliseconds))
         if failed:
             raise ScheduleFailed
-
-    def _queue_due(self) -> Iterator[Job]:
-        for job in self.queue_due():
-            self.log.emit(JobEvent(purpose=job.purpose, result="queued"))
-            yield job
 
     def _reconcile(self) -> Iterator[Job]:
         pages: list[DiffPage] = []

@@ -34,7 +34,7 @@ from fencepost.jobs.service.orphans import orphaned_messages_job, repair_message
 from fencepost.kernel.ports import Clock
 from fencepost.memory.domain.chunk_rows import MessageChunkRow, words_of
 from fencepost.memory.domain.message_chunks import is_remembered
-from fencepost.memory.ports import HitRows, MessageChunkPlace, MessageChunkStore, MessageHits, RememberedConversations
+from fencepost.memory.ports import MessageChunkStore, MessageHits, RememberedConversations
 from fencepost.queue.domain import OPERATOR, Job, Purpose
 from fencepost.retrieval.ports import Stored, VectorIndex
 
@@ -177,17 +177,17 @@ class IndexDiff:
             return _diff_page([], then)
         rows = self._counted().corpus.chunks(self._scope, document.id, after=progress.within, limit=ROWS)
         entry, job = fingerprint(document, self._sources.model), self._document_job(document.id, resting=True)
-        outdated = [Finding.WRONG_MODEL] if document.entry != entry and document.version else []
+        findings = [Finding.WRONG_MODEL] if document.entry != entry and document.version else []
         visible = self._visible(of_document_chunk(row) for row in rows.items)
-        findings = [*outdated, *(self._chunk_finding(row, document, entry, visible) for row in rows.items)]
+        for row in rows.items:
+            if not row.is_part_of(document.version):
+                findings.append(Finding.WRONG_VERSION)
+            elif finding := row_finding(of_document_chunk(row), visible, self._sources.model):
+                findings.append(finding)
+            elif row.entry != entry:
+                findings.append(Finding.WRONG_MODEL)
         here = then if rows.next_key is None else replace(progress, within=rows.next_key)
-        return _diff_page([(finding, job) for finding in findings if finding], here)
-
-    def _chunk_finding(self, row: ChunkRow, document: Document, entry: str, visible: frozenset[str]) -> Finding | None:
-        if not row.is_part_of(document.version):
-            return Finding.WRONG_VERSION
-        finding = row_finding(of_document_chunk(row), visible, self._sources.model)
-        return finding or (Finding.WRONG_MODEL if row.entry != entry else None)
+        return _diff_page([(finding, job) for finding in findings], here)
 
     def _compare_conversations(self, progress: DiffProgress) -> DiffPage:
         page = self._counted().remembered.conversations(self._scope, after=progress.after, limit=CONVERSATIONS)
@@ -198,25 +198,19 @@ class IndexDiff:
             if each.row and is_settled(each.row, self._sources.clock())
         ]
         visible = self._visible(of_message_chunk(chunk) for _, _, chunks in settled for chunk in chunks.values())
-        repairs = [
-            (finding, self._message_job(owner, row.id, row))
-            for owner, row, chunks in settled
-            for chunk in chunks.values()
-            if (finding := self._message_chunk_finding(chunk, row, visible))
-        ]
+        repairs: list[_Repair] = []
+        for owner, row, chunks in settled:
+            for chunk in chunks.values():
+                finding = row_finding(of_message_chunk(chunk), visible, self._sources.model)
+                finding = Finding.WRONG_VERSION if chunk.seq < row.kept_from else finding
+                if finding:
+                    repairs.append((finding, self._message_job(owner, row.id, row)))
         repairs += [
             (Finding.ROW_WITHOUT_VECTOR, self._message_job(owner, row.id, row))
             for owner, row, chunks in settled
             if self._lacks_newest_chunks(owner, row, chunks)
         ]
         return _diff_page(repairs, _next(progress, page.next_key, None))
-
-    def _message_chunk_finding(
-        self, chunk: MessageChunkRow, conversation: Conversation, visible: frozenset[str]
-    ) -> Finding | None:
-        if chunk.seq < conversation.kept_from:
-            return Finding.WRONG_VERSION
-        return row_finding(of_message_chunk(chunk), visible, self._sources.model)
 
     def _lacks_newest_chunks(self, owner: str, row: Conversation, chunks: Mapping[str, MessageChunkRow]) -> bool:
         """Tell whether the newest messages have no chunks: their job was lost, and no later turn has queued another.
@@ -229,7 +223,14 @@ class IndexDiff:
         if not missing:
             return False
         rows = self._counted().messages.hydrate(self._owner_scope(owner), missing)
-        return any(_has_words(place, rows, row.kept_from) for place in missing)
+        for place in missing:
+            # None if the message has moved to S3.
+            message = rows.messages.get(place[:2])
+            if message is None or not is_remembered(message, row.kept_from):
+                continue
+            if place[:2] in rows.apart or words_of(message.content, 0, len(message.content)):
+                return True
+        return False
 
     def _visible(self, rows: Iterable[IndexedRow]) -> frozenset[str]:
         """Return the ids of those entries of rows that the index returns."""
@@ -264,14 +265,6 @@ class IndexDiff:
     def _owner_scope(self, owner: str) -> Scope:
         org = self._scope.org
         return authorize(Operator(org), Action.READ, Resource(org, owner))
-
-
-def _has_words(place: MessageChunkPlace, rows: HitRows, kept_from: int) -> bool:
-    """Tell whether a message has words for the index; False for a message that has moved to S3."""
-    message = rows.messages.get(place[:2])
-    if message is None or not is_remembered(message, kept_from):
-        return False
-    return place[:2] in rows.apart or bool(words_of(message.content, 0, len(message.content)))
 
 
 def _next(progress: DiffProgress, next_key: str | None, step: DiffStep | None) -> DiffProgress | None:

@@ -38,19 +38,15 @@ class OrphanQueue:
         Raises:
             FencepostError: `conversations_unavailable`; the store or the queue does not answer.
         """
-        parents = dict.fromkeys(hit.parent for hit in dead)
-        if kind == "message":
-            jobs = [self._conversation_job(scope, parent) for parent in parents]
-        else:
-            jobs = [document_job(scope, parent, Purpose.REMOVE_STRAYS, self.clock) for parent in parents]
+        jobs: list[Job] = []
+        for parent in dict.fromkeys(hit.parent for hit in dead):
+            if kind != "message":
+                jobs.append(document_job(scope, parent, Purpose.REMOVE_STRAYS, self.clock))
+            elif conversation := self.conversations.get(scope, parent):
+                jobs.append(repair_messages_job(scope, conversation, self.clock))
+            else:
+                jobs.append(orphaned_messages_job(scope, parent, self.clock))
         self.queue.send(jobs)
-
-    def _conversation_job(self, scope: Scope, conversation_id: str) -> Job:
-        """Return a repair of a conversation that exists, and the removal of all entries of one that does not."""
-        conversation = self.conversations.get(scope, conversation_id)
-        if conversation is None:
-            return orphaned_messages_job(scope, conversation_id, self.clock)
-        return repair_messages_job(scope, conversation, self.clock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,18 +70,15 @@ class Reconciler:
         """
         run, first = _Run(self.clock() + SLICE), None
         while not run.is_over(self.clock()):
-            org = self._next_organisation()
-            if org is None or org == first:
+            after = self.registry.last_done()
+            # After the last organisation, the first one follows.
+            turn = self.registry.page(after=after, limit=1).items or self.registry.page(after=None, limit=1).items
+            if not turn or turn[0] == first:
                 return
+            org = turn[0]
             first = first or org
             self.registry.done(org)
             yield from self._compare(org, run)
-
-    def _next_organisation(self) -> str | None:
-        """Return the organisation after the last one, beginning again at the end; None where there are none."""
-        after = self.registry.last_done()
-        turn = self.registry.page(after=after, limit=1).items or self.registry.page(after=None, limit=1).items
-        return turn[0] if turn else None
 
     def _compare(self, org: str, run: _Run) -> Iterator[DiffPage]:
         scope = authorize(Operator(org), Action.ADMINISTER, Resource(org))

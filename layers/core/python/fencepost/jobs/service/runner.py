@@ -130,7 +130,9 @@ class JobRunner:
 
     def _perform(self, scope: Scope, job: Job, *, last: bool) -> JobResult:
         record = self._record(scope, job)
-        if record and record.state in _finished(job.purpose):
+        # A failed erasure is run again: operators may redrive it.
+        finished = {JobState.DONE} if job.purpose is Purpose.ERASE else {JobState.DONE, JobState.FAILED}
+        if record and record.state in finished:
             return "superseded"
         self._require_conversation(scope, job)
         failure: ErrorCode | None = ErrorCode.INTERNAL_ERROR
@@ -193,11 +195,6 @@ class _Outcome:
     result: JobResult
     reason: JobRefusal | None = None
     code: ErrorCode | None = None
-
-
-def _finished(purpose: Purpose) -> frozenset[JobState]:
-    """Return the states in which a job is not run again. A failed erasure is: operators may redrive it."""
-    return frozenset({JobState.DONE} if purpose is Purpose.ERASE else {JobState.DONE, JobState.FAILED})
 
 
 def action_of(purpose: Purpose) -> Action:

@@ -146,7 +146,9 @@ def measures(event: Event) -> Iterator[Measure]:
         case JobEvent():
             yield from _of_job(event)
         case BatchEvent():
-            yield from _of_batch(event)
+            yield Metric.COLD_STARTS, int(event.cold_start)
+            yield Metric.BATCH_RECORDS, event.records
+            yield Metric.BATCH_FAILURES, event.failed + event.unreadable
         case _:
             yield from _of_rarer(event)
 
@@ -234,12 +236,6 @@ def _of_job(event: JobEvent) -> Iterator[Measure]:
         yield Metric.JOB_AGE, event.age_milliseconds
     if event.code is ErrorCode.BUNDLE_FOREIGN:
         yield Metric.ORGANISATION_MISMATCHES, 1
-
-
-def _of_batch(event: BatchEvent) -> Iterator[Measure]:
-    yield Metric.COLD_STARTS, int(event.cold_start)
-    yield Metric.BATCH_RECORDS, event.records
-    yield Metric.BATCH_FAILURES, event.failed + event.unreadable
 
 
 def _of_reconciling(event: ReconcileEvent) -> Iterator[Measure]:

@@ -1,1 +1,1 @@
-"""Rules without I/O."""
+"""Values and rules of prompts, without I/O."""

@@ -1,7 +1,7 @@
-"""Citations in an answer: from the markers that a model writes to numbers that a reader follows.
+"""Citations in an answer: replaces the markers that a model writes by numbers that a reader can follow.
 
-The answer is the model's, and a model can be talked into anything: unknown ids go, nothing becomes a link that was
-none, and code stays as it is. Linear time whatever the text.
+An answer is untrusted, since a prompt injection can make the model write any text. So unknown ids are removed, no text
+becomes a link that was not one before, and code is not changed. All functions take linear time for any text.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _KINDS = "doc|file|fact|summary|msg"
 _MARKER = re.compile(rf"[ \t]?[\[【] ?((?:{_KINDS}):[^\[\]【】\n]{{1,400}})[\]】](?=(\(|\[(?! ?(?:{_KINDS}):))?)")
 _ID = re.compile(rf"\s*(?:({_KINDS}):)?\s*([^,;]*[^,;\s])")
 _UNFINISHED = re.compile(rf"[ \t]?[\[【] ?(?:{_KINDS}):[^\[\]【】\n]{{0,400}}\Z")
-# `[1]: address` would make links of our numbers wherever a paragraph can begin: after list and quotation marks in any
-# order and after a footnote's name, so wherever else no word stands before it on its line. The label may go on over
-# lines, quoted ones too. The atomic group reads each place in one way only, which keeps this linear.
+# `[1]: address` would turn our numbers into links wherever a paragraph can begin: after list markers and quotation
+# marks in any order and after a footnote's name, so wherever no word precedes it on its line. The label may continue on
+# further lines, quoted ones too. The atomic group matches each position in one way only, which keeps the search linear.
 _DEFINITION = re.compile(
     r"(?<![^\r\n])((?>\[\^[^\[\]\r\n]{1,99}\]:|[^\w\r\n]|[\d_])*?)(?<!\\)\[(?=[\s\ufeff>]*\d{1,9}[\s\ufeff>]*\]:)"
 )
-# Where one of these stands, a renderer may see no code between two fences: HTML swallows an opening one, and a list
-# that ends takes the block in it along.
+# In a text that contains one of these, a renderer may not see code between two fences: HTML swallows an opening fence,
+# and the end of a list ends the code block in it.
 _DOUBTFUL = re.compile(r"^(?:[ \t>*+-]*<[A-Za-z!?/]|[ \t]+(?:```|~~~))", re.MULTILINE)
-# A marker up to its closing bracket, where a text is cut before each of its brackets.
+# A marker without its closing bracket, in a text that is split before each bracket.
 _OPENED = re.compile(rf"[\[【] ?(?:{_KINDS}):[^\[\]【】\n]{{1,400}}")
 _AT_BRACKETS = re.compile(r"(?=[\[\]【】])")
 _BACKTICKS = re.compile(r"`+")
@@ -40,29 +40,30 @@ _BACKTICKS = re.compile(r"`+")
 def resolve(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Source, ...]]:
     """Replace citation markers by numbers.
 
-    `[doc:<id>]` of a known id becomes `[1]`, `[2]` … in order of first citation, and so do `file:`, `fact:`, `summary:`
-    and `msg:`; an unknown one is removed with the space before it. Code blocks and code spans keep their markers. A
-    definition that would make a link of a number is escaped, in code only where a renderer may see none.
+    `[doc:<id>]` with a known id becomes `[1]`, `[2]` … in order of first citation. Markers of `file:`, `fact:`,
+    `summary:` and `msg:` are replaced in the same way. A marker with an unknown id is removed, and the space before it
+    as well. Markers in code blocks and code spans are kept. A link reference definition that would turn a number into a
+    link is escaped; in code, only if a renderer may not see it as code.
 
     Args:
         text: the model's answer, in Markdown.
-        sources: what stood in the prompt.
+        sources: the sources that the prompt contained.
 
     Returns:
-        The answer, and exactly the cited sources, `[1]` first. Their titles and addresses are inert in Markdown; a
-        source that is no section of the documentation, or has no web address, is returned with an empty one.
+        The answer, and the cited sources only, `[1]` first. Their titles and addresses are inert in Markdown. The
+        address is empty unless the source is a section of the documentation and has a web address.
     """
     numbering = _Numbering(sources)
     parts = [
         (part if code else without_markers(_MARKER.sub(numbering.marker, part)), code) for part, code in _parts(text)
     ]
-    return _without_definitions(parts), tuple(_inert(source) for source in numbering.cited)
+    return _without_definitions(parts), tuple(numbering.cited)
 
 
 def without_markers(text: str) -> str:
-    """Return a text without anything that reads as a citation marker, whatever it names.
+    """Return a text without citation markers, whether their ids are known or not.
 
-    Nor does one come about where one was: what a marker stood inside of is looked at again as the text it then is.
+    The text around a removed marker is examined again, so that it does not form a new marker.
     """
     kept = [""]
     for piece in _AT_BRACKETS.split(text):
@@ -75,13 +76,16 @@ def without_markers(text: str) -> str:
 
 
 def _joined(before: str, after: str) -> str:
-    """Return what stood around a marker: without the space before it, but apart where that would make a link."""
+    """Join the texts around a removed marker, without the space before it.
+
+    A space separates the texts if they would form a link.
+    """
     parting = " " if after.startswith("(") else ""
     return f"{before[:-1] if before.endswith((' ', '\t')) else before}{parting}{after}"
 
 
 class _Numbering:
-    """Gives each cited source the next number."""
+    """Numbers the cited sources in order of first citation."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._known = {source.id: source for source in sources}
@@ -89,14 +93,17 @@ class _Numbering:
 
     @property
     def cited(self) -> Iterator[Source]:
-        """Return the sources that have a number, in order."""
-        return (self._known[identifier] for identifier in self._numbers)
+        """Yield the numbered sources in order, with titles and addresses that are inert in Markdown."""
+        for source in map(self._known.__getitem__, self._numbers):
+            # Only documentation has an address, whatever is stored for another source.
+            linked = marker_id(source.id).startswith("doc:") and is_web_address(source.url)
+            yield replace(source, title=plain_text(source.title), url=source.url if linked else "")
 
     def marker(self, match: re.Match[str]) -> str:
-        """Return what stands for a marker in the answer."""
+        """Return the numbers that replace a marker; empty, or a space, if none of its ids is known."""
         ids = [source_id for source_id in _ids(match[1]) if source_id in self._known]
         numbers = [self._numbers.setdefault(source_id, len(self._numbers) + 1) for source_id in ids]
-        # An address or a label right after would make a link of it, or of the number before it.
+        # Followed directly by an address or a label, the number, or the one before it, would become a link.
         parting = " " if match[2] else ""
         if not numbers:
             return parting
@@ -105,7 +112,7 @@ class _Numbering:
 
 
 def _ids(marker: str) -> Iterator[str]:
-    """Yield the ids of a marker. One without a kind is of the kind before it."""
+    """Yield the ids of a marker. An id without a kind has the kind of the id before it."""
     kind = ""
     for identifier in _ID.finditer(marker):
         kind = identifier[1] or kind
@@ -119,24 +126,15 @@ def _without_definitions(parts: Sequence[tuple[str, bool]]) -> str:
 
     def escaped(definition: re.Match[str]) -> str:
         part, is_code = parts[bisect_right(ends, definition.end() - 1)]
-        return definition[0] if is_code and not (doubtful or _is_long_span(part)) else f"{definition[1]}\\["
+        # Each line of a code span over several lines may begin a block quote instead.
+        is_long_span = part.startswith("`") and "\n" in part
+        return definition[0] if is_code and not (doubtful or is_long_span) else f"{definition[1]}\\["
 
     return _DEFINITION.sub(escaped, text)
 
 
-def _is_long_span(code: str) -> bool:
-    """Whether it is a code span over several lines, each of which may begin a quotation instead."""
-    return code.startswith("`") and "\n" in code
-
-
-def _inert(source: Source) -> Source:
-    # What somebody remembers or sends has no address, whatever stands in its row.
-    shown = marker_id(source.id).startswith("doc:") and is_web_address(source.url)
-    return replace(source, title=plain_text(source.title), url=source.url if shown else "")
-
-
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text in parts that are code or prose."""
+    """Yield the segments of a text, and whether each is code. An unfinished marker at the end is dropped."""
     for paragraph, is_block in _paragraphs(_UNFINISHED.sub("", text)):
         if is_block:
             yield paragraph, True
@@ -145,7 +143,10 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield code blocks, and between them what stands between blank lines: a code span ends at a blank line."""
+    """Yield code blocks and the paragraphs between them, and whether each is code.
+
+    Text is split at blank lines, since a code span ends at a blank line.
+    """
     pending: list[str] = []
     for line in scan(text):
         if line.code or line.blank:
@@ -158,7 +159,10 @@ def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _spans(paragraph: str) -> Iterator[tuple[str, bool]]:
-    """Yield a paragraph's code spans and the prose between them (CommonMark 6.1: a run ends at its equal)."""
+    """Yield a paragraph's code spans and the prose between them, and whether each is code.
+
+    A code span ends at the next run of backticks of the same length (CommonMark 6.1).
+    """
     runs = list(_BACKTICKS.finditer(paragraph))
     places: dict[int, list[int]] = {}
     for run in runs:
@@ -178,9 +182,9 @@ def _spans(paragraph: str) -> Iterator[tuple[str, bool]]:
 
 
 MAX_LINE_CHARACTERS = 500
-"""Unicode code points; a longer line is no summary of anything, and is dropped."""
+"""Limit of a statement in Unicode code points. A longer line is no summary and is dropped."""
 
-_LONGEST = 2_000  # With its markers. Longer lines are not even looked at, which bounds what a pattern can cost.
+_LONGEST = 2_000  # Characters with markers. Longer lines are skipped, which bounds the time of the patterns.
 
 _BULLET = re.compile(r"^\s*(?:[•・]\s*|(?:[-*–]|\d{1,3}[.)])\s+)")
 _SOURCE_MARKER = re.compile(r"\s*[\[【]\s*((?:msg|fact):[^\[\]【】\n]{1,200})[\]】]")
@@ -188,7 +192,7 @@ _LABEL = re.compile(r"(?:(msg|fact):)?\s*(\d{1,12})\s*(?:[,;、]|$)")
 
 
 class SourcedLine(NamedTuple):
-    """One statement without its markers, the ids of its messages, and of the facts that it names."""
+    """One statement without its markers, the ids of its source messages, and the ids of the facts that it names."""
 
     text: str
     messages: tuple[str, ...]
@@ -198,12 +202,12 @@ class SourcedLine(NamedTuple):
 def sourced_lines(
     text: str, messages: Mapping[int, str], facts: Mapping[int, str] | None = None
 ) -> Iterator[SourcedLine]:
-    """Yield the lines that rest on at least one known message, in their order.
+    """Yield the lines that cite at least one known message, in order.
 
     Args:
-        text: what the model wrote: `- a statement [msg:3][msg:4]`, one to a line.
-        messages: by the number that the model was shown, the id of each message that a line may rest on.
-        facts: the same for facts that a line may name.
+        text: the model's output, one statement a line: `- a statement [msg:3][msg:4]`.
+        messages: ids of the messages that a line may cite, by the numbers that the model was shown.
+        facts: ids of the facts that a line may name, by the numbers that the model was shown.
     """
     for line in (line for line in text.splitlines() if len(line) <= _LONGEST):
         labels = [label for marker in _SOURCE_MARKER.finditer(line) for label in _labels(marker[1])]
@@ -214,7 +218,7 @@ def sourced_lines(
 
 
 def _labels(marker: str) -> Iterator[tuple[str, int]]:
-    """Yield kind and number of each label: `msg:3, msg:4` and `msg:3, 4` are the same."""
+    """Yield the kind and number of each label. `msg:3, 4` means the same as `msg:3, msg:4`."""
     kind = ""
     for label in _LABEL.finditer(marker):
         kind = label[1] or kind

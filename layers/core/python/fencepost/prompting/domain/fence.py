@@ -1,11 +1,11 @@
-"""The fence around everything that strangers wrote.
+"""Fences around untrusted text, the citable sections in them, and excerpts of prompts.
 
     <untrusted-context nonce="…" source="doc:guide/install#3" title="Install › Linux">
     …
     </untrusted-context>
 
-The nonce is what a fence cannot be forged without; that no other text in the prompt even looks like the tag is what
-spares the model the comparison. The fence makes injection harder, and no more: it is not a boundary.
+A fence cannot be forged without the nonce. Text that looks like the tag is also changed everywhere else in the prompt,
+so that the model need not compare nonces. A fence makes prompt injection harder; it is not a security boundary.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from fencepost.model.domain import BLOCK_TOKENS, Source, count_tokens
 
 TAG = "untrusted-context"
 HARMLESS_TAG = "quoted-tag"
-"""What the tag's name becomes where content uses it."""
+"""Replaces the tag's name in content."""
 NONCE_CHARACTERS = 32
-"""Hexadecimal, so 128 bits."""
+"""Hexadecimal digits: 128 bits."""
 
 _BRACKETS = frozenset("<＜﹤‹〈⟨⟪〈❬❮❰⧼⦉⦑⦓«《≪⋘ᐸ˂˱≺⋖⪡≮⩹⩽≤⊲◀◁◂◃◄◅⏴⯇🞀ᚲ𝈶")
-"""Everything that reads as an opening angle bracket."""
-# Those entities that HTML reads without a semicolon, whatever follows, and all that may begin a written character.
+"""Characters that look like an opening angle bracket."""
+# Brackets, the entities that HTML parses without a semicolon, and the characters that begin an escaped character.
 _OPENING = re.compile(rf"[{''.join(_BRACKETS)}]|&(?:amp;)*(?:lt|LT|laquo);?|[&\\%]")
-# A character as HTML writes it, as JSON, JavaScript, Python and CSS do, and as URLs do.
+# An escaped character of HTML, of JSON, JavaScript, Python and CSS, or of URLs.
 _WRITTEN = re.compile(
     r"&(?:amp;)*(#0*\d{1,7}|#[xX]0*[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});?"
     r"|\\(?:[ux]\{0*([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-9a-fA-F]{1,6}))"
@@ -43,11 +43,11 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def derive_nonce(key: bytes, content_hash: str) -> str:
-    """Return the nonce of a cached prefix: the same while the content is, and beyond any author's guess.
+    """Return the nonce of a cached prefix. It stays the same while the content does, and no author can guess it.
 
     Args:
-        key: 32 bytes for this purpose alone.
-        content_hash: of the whole content, so that whoever changes the content changes the nonce.
+        key: 32 bytes, used for this purpose only.
+        content_hash: hash of the whole content, so that each change of the content changes the nonce.
     """
     return hmac.new(key, content_hash.encode(), hashlib.sha256).hexdigest()[:NONCE_CHARACTERS]
 
@@ -58,18 +58,18 @@ def content_hash(text: str) -> str:
 
 
 def fenced(section: Section, nonce: str) -> str:
-    """Return the section in its fence, with a line end after it."""
+    """Return a section in a fence, followed by a line end."""
     return fence(marker_id(section.id), section.title, section.text, nonce)
 
 
 def fence(source: str, title: str, content: str, nonce: str) -> str:
-    """Return a text in its fence, with a line end after it.
+    """Return a text in a fence, followed by a line end.
 
     Args:
-        source: the id that an answer cites, with its kind: `doc:…`, `file:…`, `fact:…`, `summary:…` or `msg:…`.
-        title: what the text is.
-        content: the text, of whatever author.
-        nonce: of this fence's layer.
+        source: the id that answers cite, with its kind: `doc:…`, `file:…`, `fact:…`, `summary:…` or `msg:…`.
+        title: title of the text; untrusted.
+        content: the text; untrusted.
+        nonce: nonce of the prompt layer that the fence is in.
     """
     opening = f'<{TAG} nonce="{nonce}" source="{attribute(source, nonce)}" title="{attribute(title, nonce)}">'
     inside = neutralise_fence_tags(content, nonce)
@@ -78,36 +78,34 @@ def fence(source: str, title: str, content: str, nonce: str) -> str:
 
 
 def attribute(value: str, nonce: str) -> str:
-    """Return the value as it may stand between double quotes in a tag, on one line."""
+    """Return the value escaped for a double-quoted attribute of a tag, on one line."""
     return html.escape(neutralise_fence_tags(_CONTROLS.sub(" ", value), nonce), quote=True)
 
 
 def neutralise_fence_tags(content: str, *nonces: str) -> str:
-    """Return the content without the nonces and without anything that reads as a fence's tag.
+    """Return the content without the nonces and without text that looks like a fence's tag.
 
-    Only the name inside a look-alike changes, to `quoted-tag`; a look-alike may use any case, white space, line ends,
-    invisible characters, look-alike letters and brackets, entities and escapes. Other text stays as it is.
+    In a look-alike only the tag's name is changed, to `quoted-tag`. Look-alikes in any case, with white space, line
+    ends, invisible characters, look-alike letters and brackets, entities and escapes are found. Other text is kept.
     """
     for nonce in nonces:
         content = content.replace(nonce, "[nonce]")
     pieces, position = [], 0
     for opening in _OPENING.finditer(content):
-        span = _name_after_bracket(content, opening)
+        character, end = opening[0], opening.end()
+        if character in ("&", "\\", "%"):
+            character, end = _character(content, opening.start())
+            if character not in _BRACKETS:
+                continue
+        span = _name_after(content, end)
         if span and span[0] >= position:
             pieces += [content[position : span[0]], HARMLESS_TAG]
             position = span[1]
     return "".join([*pieces, content[position:]])
 
 
-def _name_after_bracket(content: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    if opening[0] not in ("&", "\\", "%"):
-        return _name_after(content, opening.end())
-    character, end = _character(content, opening.start())
-    return _name_after(content, end) if character in _BRACKETS else None
-
-
 def _name_after(content: str, position: int) -> tuple[int, int] | None:
-    """Return where the tag's name stands if it is the first thing to be read from here on."""
+    """Return the start and end of the tag's name if the visible text from this position begins with it."""
     start, matched = position, 0
     while position < len(content) and matched < len(_NAME):
         character, end = _character(content, position)
@@ -122,7 +120,7 @@ def _name_after(content: str, position: int) -> tuple[int, int] | None:
 
 
 def _character(content: str, position: int) -> tuple[str, int]:
-    """Return the character that stands here, written as itself or in another way, and where it ends."""
+    """Return the character at this position, unescaped if it is escaped, and the position after it."""
     if content[position] in "&\\%" and (match := _WRITTEN.match(content, position)):
         decoded = _decoded(match)
         if len(decoded) == 1:
@@ -139,9 +137,9 @@ def _decoded(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4_096)
 def _letters(character: str) -> str:
-    """Return what a reader sees of the character: nothing of white space, dashes, slashes and what is invisible.
+    """Return the letters that a reader sees in a character: none for white space, punctuation and invisible ones.
 
-    A ligature is several letters. A bracket is itself, so that no search goes beyond the next one.
+    A ligature gives several letters. A bracket is returned unchanged, so that each search ends at the next bracket.
     """
     seen = fold(visible(character)).strip()
     return seen if seen.isalnum() or character in _BRACKETS else ""
@@ -152,15 +150,15 @@ _OTHER_KINDS = ("file:", "fact:", "summary:", "msg:")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A citable piece of a document.
+    """A citable section of a document.
 
     Attributes:
-        id: stable as long as its place in the document is, e.g. `guide/install#3`; unique in its set. Of a file that
-            somebody attached, `file:<id>`.
-        title: the headings above it, outermost first, joined by ` › `.
-        url: absolute http(s) address of the page it came from, or of the site where none is known.
-        text: the Markdown of the section, heading included; the sections' texts tile the document.
-        span: of a passage that was found in an index, where it stands in its document.
+        id: unique in its document set, and stable while the section keeps its place in the document, e.g.
+            `guide/install#3`; `file:<id>` for an attached file.
+        title: the headings above the section, outermost first, joined by ` › `.
+        url: absolute http(s) address of the section's page, or of the site if the page's address is unknown.
+        text: Markdown of the section with its heading. The texts of all sections, joined, are the document.
+        span: start and end in the document, for a passage that was found in an index.
     """
 
     id: str
@@ -171,13 +169,19 @@ class Section:
 
 
 def marker_id(source_id: str) -> str:
-    """Return a source's id as fences and citation markers name it: with its kind, `doc:` where it names none."""
+    """Return a source's id with its kind, as in fences and citation markers. An id without a kind gets `doc:`."""
     return source_id if source_id.startswith(_OTHER_KINDS) else f"doc:{source_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One block of a prompt: its text, what an answer may cite of it, and a bound on its tokens, framing included."""
+    """A block of a prompt.
+
+    Attributes:
+        text: fenced sections or a notice.
+        sources: the sources in the block that answers may cite.
+        tokens: upper bound on the tokens of the block, including its framing.
+    """
 
     text: str = ""
     sources: tuple[Source, ...] = ()
@@ -188,5 +192,5 @@ NOTHING = Excerpt()
 
 
 def block_tokens(text: str) -> int:
-    """Return an upper bound on what the text adds to a prompt as a block of its own."""
+    """Return an upper bound on the tokens that the text adds to a prompt as a separate block."""
     return count_tokens(text) + BLOCK_TOKENS

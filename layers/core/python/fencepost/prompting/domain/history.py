@@ -1,4 +1,4 @@
-"""Earlier turns as exchanges, valid for the provider, and the window of them that a prompt shows."""
+"""Earlier turns as exchanges that the provider accepts, and the window of exchanges that a prompt contains."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SEPARATOR = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question with its complete answer. Nothing parts the two.
+    """A question with its complete answer. The two are kept or dropped together.
 
     Attributes:
-        seq: the question's number in its conversation; 0 where it has none.
-        sources: `msg:<id>` of question and answer; empty where they have none.
+        seq: number of the question in its conversation; 0 in a client's history.
+        sources: `msg:<id>` of question and answer; empty in a client's history.
     """
 
     question: str
@@ -29,20 +29,20 @@ class Exchange:
 
     @property
     def tokens(self) -> int:
-        """An upper bound on what the two turns add to a request."""
+        """Upper bound on the tokens that the two turns add to a request."""
         return count_tokens(self.question) + count_tokens(self.answer) + 2 * (TURN_TOKENS + BLOCK_TOKENS)
 
 
 def client_exchanges(history: Iterable[Turn]) -> tuple[Exchange, ...]:
-    """Return a client's history as exchanges, oldest first.
+    """Return the exchanges of a client's history, oldest first.
 
-    - Blank turns are dropped; consecutive turns of one role become one, joined by a blank line.
-    - What the assistant says before the user has spoken is dropped, as is what the user said without an answer.
+    - Blank turns are dropped. Consecutive turns of the same role are merged, separated by a blank line.
+    - Assistant turns before the first user turn are dropped, and so is a last user turn without an answer.
 
-    Merged turns carry no signature: verify before.
+    Merged turns have no signature, so signatures must be verified before.
 
     Args:
-        history: as the client sent it, oldest first.
+        history: the turns that the client sent, oldest first.
     """
     turns = _merged(turn for turn in history if not is_blank(turn.content))
     if turns and turns[0].role is Role.ASSISTANT:
@@ -51,10 +51,10 @@ def client_exchanges(history: Iterable[Turn]) -> tuple[Exchange, ...]:
 
 
 def stored_exchanges(messages: Iterable[Message], before: int) -> tuple[Exchange, ...]:
-    """Return the exchanges whose questions stand before a number, in the order of their questions.
+    """Return the exchanges whose questions have a number below `before`, in the order of the questions.
 
-    Questions without a complete answer, answers without their question and superseded answers are left out, and so is
-    what is blank, which the provider refuses.
+    Questions without a complete answer, answers without a question, and superseded answers are left out. Blank messages
+    are left out as well, because the provider refuses them.
     """
     said = [message for message in messages if not is_blank(message.content)]
     questions = {message.seq: message for message in said if message.role is Role.USER and message.seq < before}
@@ -63,11 +63,15 @@ def stored_exchanges(messages: Iterable[Message], before: int) -> tuple[Exchange
         for message in said
         if message.status is MessageStatus.COMPLETE and message.reply_to in questions
     }
-    return tuple(_exchange(questions[seq], answers[seq]) for seq in sorted(questions) if seq in answers)
+    pairs = [(questions[seq], answers[seq]) for seq in sorted(questions) if seq in answers]
+    return tuple(
+        Exchange(question.content, answer.content, question.seq, (f"msg:{question.id}", f"msg:{answer.id}"))
+        for question, answer in pairs
+    )
 
 
 def newest(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Exchange, ...]:
-    """Return the newest exchanges that fit, oldest first. One that does not fit ends the history."""
+    """Return the newest exchanges that fit the budget, oldest first. The first misfit ends the search."""
     left = budget_tokens
 
     def fits(exchange: Exchange) -> bool:
@@ -79,39 +83,30 @@ def newest(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Exchange,
 
 
 def window(exchanges: Sequence[Exchange], budget_tokens: int, *, begins: int = 1) -> tuple[Exchange, ...]:
-    """Return the newest exchanges that fit, but begin at a round number, so that the beginning stays for many turns.
+    """Return the newest exchanges that fit the budget, from a start that stays the same for many turns.
 
-    Of the numbers between the oldest exchange that fits and the middle one, the window begins at the one that the
-    highest power of two divides. As a conversation grows, this number only ever rises, and seldom: up to half of what
-    would fit is given up, and in between each prompt's history begins with all of the one before (docs/adr/0009).
+    The window starts at the number divisible by the highest power of two, among the numbers from the oldest exchange
+    that fits to the middle one. As the conversation grows, this number rises seldom and never falls. Between two rises
+    each prompt's history begins with the whole history of the prompt before, which the provider has cached. In return
+    up to half of the exchanges that would fit are left out (docs/adr/0009).
 
     Args:
-        exchanges: with numbers, oldest first.
-        budget_tokens: what the result may count.
-        begins: the number before which nothing is known to be left out; 1 where `exchanges` are all there are.
+        exchanges: numbered exchanges, oldest first.
+        budget_tokens: upper bound on the tokens of the result.
+        begins: number of the first message that was loaded; 1 if `exchanges` are all exchanges of the conversation.
     """
     kept = newest(exchanges, budget_tokens)
     if not kept or (begins == 1 and len(kept) == len(exchanges)):
         return kept
-    start = _roundest(kept[0].seq, kept[len(kept) // 2].seq)
+    start = kept[len(kept) // 2].seq
+    while (rounder := start & (start - 1)) >= kept[0].seq:
+        start = rounder
     return tuple(exchange for exchange in kept if exchange.seq >= start)
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing but white space, controls and format characters is in the text; the provider refuses those."""
+    """Return whether a text has only white space, control and format characters. The provider refuses such texts."""
     return all(character.isspace() or unicodedata.category(character) in ("Cc", "Cf") for character in text)
-
-
-def _roundest(first: int, last: int) -> int:
-    """Return the number from `first` (at least 1) to `last` that the highest power of two divides."""
-    number = last
-    while (rounder := number & (number - 1)) >= first:
-        number = rounder
-    return number
-
-
-def _exchange(question: Message, answer: Message) -> Exchange:
-    return Exchange(question.content, answer.content, question.seq, (f"msg:{question.id}", f"msg:{answer.id}"))
 
 
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:
@@ -119,8 +114,5 @@ def _texts(turns: Iterable[Turn]) -> Iterator[str]:
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:
-    return [_merge(list(run)) for _, run in groupby(turns, key=lambda turn: turn.role)]
-
-
-def _merge(run: list[Turn]) -> Turn:
-    return run[0] if len(run) == 1 else Turn(run[0].role, _SEPARATOR.join(turn.content for turn in run))
+    runs = [list(run) for _, run in groupby(turns, key=lambda turn: turn.role)]
+    return [run[0] if len(run) == 1 else Turn(run[0].role, _SEPARATOR.join(_texts(run))) for run in runs]

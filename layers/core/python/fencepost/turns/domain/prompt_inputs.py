@@ -1,4 +1,4 @@
-"""What a prompt can be made of, before budgets choose."""
+"""Inputs of prompts: all that a prompt may contain, and the excerpts of it that fit a budget."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from fencepost.turns.domain.turns import TurnMaterial, TurnRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptInputs:
-    """What a prompt can be made of. A stateless chat has a message, documents and exchanges alone.
+    """Inputs of a prompt, before budgets are applied. A stateless chat has a message, documents and exchanges only.
 
     Attributes:
         documents: all sections of the site.
-        product_prompt: the site's own, written by an admin; it follows the rules.
-        facts: the site's, then the owner's.
-        exchanges: what was said before the message, oldest first.
-        begins: the number before which nothing was looked for; 1 where `exchanges` are all there are.
-        attachments: what is written in files that came with the message.
-        stored: the exchanges come from our own store: they are vouched for, and cached for the turns to come.
-        passages: what an index found in documents, the best first; None where the site's own sections are ranked.
-        memories: what it found in the owner's other conversations, the best first.
+        product_prompt: the site's text about its product, written by an admin; it follows the rules.
+        facts: pinned facts of the site, then of the owner.
+        exchanges: earlier exchanges, oldest first.
+        begins: number of the first message that was loaded; 1 if `exchanges` are all exchanges of the conversation.
+        attachments: texts of the files that came with the message.
+        stored: the exchanges come from the conversation store. So they are trusted, and cached for the following turns.
+        passages: passages of documents that an index found, best first; None if the site's sections are ranked instead.
+        memories: messages of the owner's other conversations that an index found, best first.
     """
 
     message: str
@@ -49,7 +49,7 @@ class PromptInputs:
 
 
 def stateless_inputs(question: Question, documents: DocumentSet) -> PromptInputs:
-    """Return the layers of a chat that remembers nothing. Its history is the client's."""
+    """Return the prompt inputs of a stateless chat. Its exchanges are those of the client's history."""
     return PromptInputs(message=question.message, documents=documents, exchanges=client_exchanges(question.history))
 
 
@@ -62,7 +62,7 @@ def turn_inputs(
     *,
     recalled: Recalled = NOTHING_RECALLED,
 ) -> PromptInputs:
-    """Return the layers of a stored conversation's turn: what was said before its question, and nothing after it."""
+    """Return the prompt inputs of a stored conversation's turn. Messages after its question are left out."""
     most, kept, seq = site.budgets.messages, _kept(material), _asked_at(material)
     recent = kept[-most:] if most else []
     summary = material.summary
@@ -71,7 +71,7 @@ def turn_inputs(
         documents=documents,
         product_prompt=site.product_prompt,
         facts=(*site.pinned_facts, *material.facts),
-        # A question that is answered anew may stand within the summary's range: its old answer would give itself away.
+        # The summary may cover a question whose answer is regenerated, and so contain the old answer.
         summary=summary if summary and summary.last_seq < seq else None,
         exchanges=stored_exchanges(recent, before=seq),
         begins=recent[0].seq if recent else 1,
@@ -83,7 +83,7 @@ def turn_inputs(
 
 
 def said_before(material: TurnMaterial) -> tuple[Exchange, ...]:
-    """Return what was said in a conversation before the question of its open turn, as far as it was loaded."""
+    """Return the loaded exchanges of a conversation before the question of its open turn."""
     return stored_exchanges(_kept(material), before=_asked_at(material))
 
 
@@ -101,15 +101,15 @@ def _section(passage: Passage) -> Section:
 
 
 MAX_RETRIEVED_SECTIONS = 20
-"""Sections beyond this rank seldom hold the answer and always cost money."""
+"""Limit of retrieved sections: those of lower rank seldom contain the answer, but each one adds to the cost."""
 _SITES_KEPT = 8
 NOTICE = Excerpt(NO_SECTIONS, (), block_tokens(NO_SECTIONS))
-"""Stands before the message where nothing was retrieved."""
+"""Precedes the message if no section was retrieved."""
 
 
 def whole_documents(documents: DocumentSet, nonce: str, budget: int) -> Excerpt | None:
-    """Return all sections, or None where they do not fit or there are none."""
-    # A cheap lower bound first: most sites' files are far beyond the budget.
+    """Return an excerpt of all sections; None if they exceed the budget or there are none."""
+    # The number of characters is a cheap lower bound: the documents of most sites are far beyond the budget.
     if not documents.sections or sum(len(section.text) for section in documents.sections) > budget:
         return None
     excerpt = _all_sections(documents, nonce)
@@ -122,16 +122,16 @@ def _all_sections(documents: DocumentSet, nonce: str) -> Excerpt:
 
 
 def best_sections(ranked: Sequence[Section], budget: int, nonce: str) -> Excerpt:
-    """Return the first sections that fit, in the order of their rank; one that is too long makes room for the next.
+    """Return an excerpt of the highest-ranked sections that fit the budget. Sections that do not fit are skipped.
 
-    Where none does, the excerpt is the notice that says so, whatever the budget.
+    If none fits, the excerpt is `NOTICE`, even if that exceeds the budget.
     """
     chosen = _fitting(ranked[:MAX_RETRIEVED_SECTIONS], budget, nonce)
     return _joined(chosen) if chosen else NOTICE
 
 
 def memories(ranked: Sequence[Section], budget: int, nonce: str) -> Excerpt:
-    """Return the first messages of other conversations that fit, in the order of their rank, or nothing."""
+    """Return an excerpt of the highest-ranked messages of other conversations that fit; `NOTHING` if none does."""
     chosen = _fitting(ranked, budget, nonce)
     return _joined(chosen) if chosen else NOTHING
 
@@ -148,7 +148,7 @@ def _fitting(ranked: Sequence[Section], budget: int, nonce: str) -> list[tuple[S
 
 
 def attached_files(files: Sequence[Section], budget: int, nonce: str) -> Excerpt:
-    """Return the files within the budget, each with an even share of what is left; a longer one is cut at its end."""
+    """Return an excerpt of the files. Each may use an even share of the remaining budget, and is truncated to it."""
     left = budget - BLOCK_TOKENS
     chosen: list[tuple[Section, str]] = []
     for number, file in enumerate(files):
@@ -160,22 +160,17 @@ def attached_files(files: Sequence[Section], budget: int, nonce: str) -> Excerpt
 
 
 def _shortened(file: Section, budget: int, nonce: str) -> str | None:
-    """Return the file in its fence, cut until it fits; None where nothing of it does."""
-    # No character counts less than one.
+    """Return the file in a fence, truncated to the budget; None if no text of it fits."""
+    # Each character counts as one token at least.
     text = file.text[: max(0, budget)]
     while text:
         shown = fenced(replace(file, text=text), nonce)
         excess = count_tokens(shown) - budget
         if excess <= 0:
             return shown
-        text = _without_end(text, excess)
+        # A character has up to four bytes. Normal forms may be longer still: the next pass shortens the text further.
+        text = text[:-excess] if text.isascii() else text[: -max(1, excess // 4)]
     return None
-
-
-def _without_end(text: str, tokens: int) -> str:
-    """Return the text without as many of its last characters as count no more than so many tokens, at least one."""
-    # A character has up to four bytes. Normal forms may be longer still: the caller tries again.
-    return text[:-tokens] if text.isascii() else text[: -max(1, tokens // 4)]
 
 
 def _joined(chosen: Sequence[tuple[Section, str]]) -> Excerpt:

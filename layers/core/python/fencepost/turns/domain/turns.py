@@ -1,8 +1,9 @@
-"""The values that a turn exchanges with the store: what it claims, what it finds, and what it settles.
+"""Values that a turn exchanges with the turn store: claims, prompt material and settlements.
 
-A turn takes a conversation's lease by writing its question into the conversation's row as the *open turn*. Rows of
-messages are written when it settles, question and answer together, so numbers have neither gaps nor repeats. A question
-whose turn died stays in the row; whoever comes next finishes it, or parks it as a row of its own.
+A turn acquires a conversation's lease by writing its question into the conversation's row as the *open turn*. It writes
+the rows of question and answer together when it settles, so the numbers of messages have neither gaps nor repeats. If
+the process of a turn dies, its question stays in the conversation's row. The next turn finishes that question, or parks
+it in a separate row.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from fencepost.memory.domain.summaries import Summary
 _RANDOM_BYTES = 12
 
 LEASE = timedelta(seconds=30)
-"""How long a turn holds its conversation: a second more than the function may run, so a live turn never loses it."""
+"""Duration of a lease: one second longer than the function's timeout, so that a running turn never loses its lease."""
 BUSY_SECONDS = 5.0
-"""How long a second message waits for the turn before it."""
+"""Maximum wait of a message for the conversation's running turn."""
 JOIN_SECONDS = 20.0
-"""How long a retry waits for the answer of its own running turn."""
+"""Maximum wait of a retry for the answer of the running turn with the same message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """A message, validated and screened.
+    """A validated and screened message.
 
     Attributes:
-        message: as the model gets it: normalised and trimmed.
-        message_id: the client's, or drawn by us where it sent none.
-        conversation_id: None begins a conversation.
-        site: public key of a site, for members; None takes the organisation's default.
-        attachments: ids of the caller's own files.
+        message: the normalised and trimmed text, as the model receives it.
+        message_id: the client's id, or a random one if the client sent none.
+        conversation_id: the conversation of the message; None begins one.
+        site: public key of a site, for members; None selects the organisation's default.
+        attachments: ids of files of the caller.
     """
 
     message: str
@@ -51,16 +52,21 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What one transaction takes: the lease, and the question as pending.
+    """One transaction that acquires the lease and stores the question as pending.
 
     Attributes:
-        site: id of the site that the conversation must be on; empty outside all sites.
-        begins: the conversation's row where this turn makes it; None where it is there already.
-        resumes: the dead turn's holder, where the question stands in the row already.
-        answers_seq: number of the question where it is a row already, parked or about to be answered anew.
-        regenerates: the revision to be made of an answer that exists.
-        key: the fingerprint of the client's key for making it: under one key one revision is made of a question.
-        keep_days: days for which the site keeps messages; 0 keeps them.
+        fingerprint: fingerprint of the question's text and files.
+        content: text of the question.
+        holder: random id of this process as the holder of the lease.
+        now: start of the lease.
+        until: end of the lease.
+        site: id of the conversation's required site; empty outside all sites.
+        begins: the conversation's row if this turn creates it; None if it exists.
+        resumes: holder of the dead turn whose question is in the conversation's row already, if any.
+        answers_seq: number of the question if it has a row: it was parked, or its answer is regenerated.
+        regenerates: revision of the new answer if an answer is regenerated.
+        key: fingerprint of the client's idempotency key; each key generates one revision of a question only.
+        keep_days: days for which the site keeps messages; 0 keeps all.
     """
 
     conversation_id: str
@@ -82,11 +88,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTurn:
-    """A turn on its way.
+    """A running turn.
 
     Attributes:
-        scope: authorised by the membership that was read last.
-        claim: the wanted claim, then the granted one.
+        scope: authorised with the membership that was read last.
+        claim: the requested claim, then the granted one.
         attachments: texts of the question's files.
     """
 
@@ -100,15 +106,16 @@ class RunningTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRefused:
-    """What stood in the way, as the store held it at that moment.
+    """The reasons why the store refused a claim, with the stored rows at that moment.
 
     Attributes:
-        membership_changed: the permission is not that of the scope any more.
-        conversation: the row as it is, where its condition failed.
-        gone: there is no such conversation, or no such message in it.
-        pointer: where a message with this id stands, where one does.
-        files_gone: a file of the question was erased, or as many conversations use it as one may be used by.
-        contended: another writer was at work; nothing is known, and trying again makes sense at once.
+        membership_changed: the caller's permission differs from that of the scope.
+        conversation: the stored row, if its condition failed.
+        gone: the conversation or the message does not exist.
+        pointer: place of the stored message with this id, if any.
+        files_gone: a file of the question was erased, or is used by the maximum number of conversations.
+        contended: another transaction was writing the same rows. Nothing else is known, and the claim may be retried at
+            once.
     """
 
     membership_changed: bool = False
@@ -121,13 +128,14 @@ class ClaimRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnMaterial:
-    """What is loaded for a prompt, after the claim.
+    """Stored data for a prompt, loaded after the claim.
 
     Attributes:
-        conversation: with this turn as its open one.
-        recent: the newest messages, oldest first, superseded ones left out; this turn's own question where it is a row.
-        facts: the owner's pinned ones.
-        membership: the caller's as it is now; None for visitors, and where there is none any more.
+        conversation: the conversation, with this turn as its open turn.
+        recent: the newest messages, oldest first, without superseded ones; they include this turn's question if it has
+            a row.
+        facts: pinned facts of the owner.
+        membership: the caller's current membership; None for visitors, and for members whose membership was removed.
     """
 
     conversation: Conversation
@@ -139,14 +147,14 @@ class TurnMaterial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What one transaction stores at the end of a turn, on condition that the lease is still its own.
+    """One transaction at the end of a turn. It requires that `holder` still holds the lease.
 
     Attributes:
-        question: its row, `answered`; None where it is a row already and only its status changes.
+        question: row of the question, `answered`; None if the question has a row, of which only the status changes.
         question_seq: number of the question.
-        answer: its row, `complete`.
-        supersedes: `seq` of the answer that this one takes the place of.
-        key: the fingerprint of the key under which it was asked for.
+        answer: row of the answer, `complete`.
+        supersedes: `seq` of the answer that the new one replaces, if any.
+        key: fingerprint of the client's idempotency key, if any.
     """
 
     conversation: Conversation
@@ -163,12 +171,12 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettleRefused:
-    """What stood in the way of a settlement. Where it is neither of these, another turn holds the lease.
+    """The reasons why the store refused a settlement. If no attribute is set, another turn holds the lease.
 
     Attributes:
-        membership_ended: who asked is not an active member any more.
-        membership: theirs as it is, where one is left.
-        gone: the conversation was erased; one that came back under its id is another one.
+        membership_ended: the caller is no longer an active member.
+        membership: the caller's stored membership, if there is one.
+        gone: the conversation was erased. One that was imported again under the same id counts as another conversation.
     """
 
     membership_ended: bool = False
@@ -178,10 +186,11 @@ class SettleRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAnswer:
-    """What a turn gives its client: the answer's message, and where it stands.
+    """The answer that a turn returns, with its conversation.
 
     Attributes:
-        message_id: the question's.
+        message_id: id of the question.
+        answer: message of the answer.
     """
 
     conversation_id: str
@@ -190,13 +199,16 @@ class TurnAnswer:
 
 
 def fingerprint(text: str, attachments: Sequence[str] = ()) -> str:
-    """Return what tells questions, or keys, apart: hexadecimal SHA-256 of the text, and of the files' ids with that."""
+    """Return the fingerprint of a question or an idempotency key: a hexadecimal SHA-256.
+
+    It is the digest of the text; with attachments, the digest of the text's digest and the files' ids.
+    """
     digest = hashlib.sha256(text.encode()).hexdigest()
     return fingerprint("\n".join([digest, *attachments])) if attachments else digest
 
 
 def new_conversation(site: Site, now: datetime) -> Conversation:
-    """Return an empty conversation on a site, with a random id and incarnation."""
+    """Return an empty conversation of a site, with a new id and a random incarnation."""
     return Conversation(
         id=uuid7(now, secrets.randbits(RANDOM_BITS)),
         site=site.id,
@@ -213,10 +225,10 @@ def new_claim(request: TurnRequest, site: Site, now: datetime, *, begins: Conver
     """Return the claim for a request's message, with a random holder.
 
     Args:
-        request: names the conversation, unless it begins one.
-        site: the site that the message seems to be for.
-        now: when the lease begins.
-        begins: the new conversation, if any.
+        request: the message, with its conversation unless it begins one.
+        site: the expected site of the conversation; the store may hold another one.
+        now: start of the lease.
+        begins: the new conversation, if the request begins one.
     """
     return Claim(
         conversation_id=begins.id if begins else request.conversation_id or "",

@@ -95,10 +95,16 @@ class DynamoDbTurnStore(TurnStore):
         """Each query is one page: what does not fit into 1 MB does not fit into a prompt."""
         row_key = keys.conversation_row(scope, conversation_id)
         summary_key = memory_keys.summary_row(scope, conversation_id)
+
+        def pinned_facts() -> tuple[Fact, ...]:
+            pinned = (MessageRow.pk == keys.owner(scope)) & MessageRow.sk.startswith(f"fact#{FactState.PINNED}#")
+            facts = (from_item(Fact, item) for item in self._table.query_page(pinned).items)
+            return tuple(sorted(facts, key=lambda fact: (fact.created_at, fact.id)))
+
         (rows, membership), newest, facts = run_concurrently(
             lambda: self._rows_and_membership(scope, [row_key, summary_key]),
             lambda: self._newest(scope, conversation_id, limit + _OWN_ROWS),
-            lambda: self._pinned_facts(scope),
+            pinned_facts,
         )
         row, summary = rows.get(row_key["sk"]["S"]), rows.get(summary_key["sk"]["S"])
         if row is None:
@@ -211,12 +217,6 @@ class DynamoDbTurnStore(TurnStore):
         here = MessageRow.pk == keys.conversation(scope, conversation_id)
         page = self._table.query_page(here & MessageRow.sk.startswith("m#"), descending=True, limit=limit)
         return [self._rows.message(scope, item) for item in reversed(page.items)]
-
-    def _pinned_facts(self, scope: Scope) -> tuple[Fact, ...]:
-        here = MessageRow.pk == keys.owner(scope)
-        page = self._table.query_page(here & MessageRow.sk.startswith(f"fact#{FactState.PINNED}#"))
-        facts = (from_item(Fact, item) for item in page.items)
-        return tuple(sorted(facts, key=lambda fact: (fact.created_at, fact.id)))
 
 
 def _member(scope: Scope) -> str | None:

@@ -1,15 +1,15 @@
-"""The turns of stored conversations.
+"""Turns of stored conversations.
 
-`TurnService._run` is the whole way of a turn: claim the conversation's lease, gather what the prompt is made of,
-assemble the prompt, reserve its worst case on the bill, ask the model, settle. These are five sequential steps to the
-stores, the request's limits and membership (`fencepost.web.api`) among them. docs/adr/0008 says what a crash between
-two of them leaves behind, and who finishes it.
+`TurnService._run` runs a turn: it claims the lease, loads the prompt's inputs, builds the prompt, reserves its maximum
+cost, asks the model and settles. With the request's limits and membership (`fencepost.web.api`) these are five
+sequential steps to the stores. docs/adr/0008 describes what a crash between two steps leaves, and who finishes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fencepost.conversations.domain.attachments import AttachedText
 from fencepost.conversations.domain.messages import revision_of
@@ -42,7 +42,9 @@ from fencepost.turns.domain.turns import (
 from fencepost.turns.ports import TurnStore
 from fencepost.turns.service.claiming import ConversationLeases, StoredAnswer, conversation_site, site_asked_for
 from fencepost.turns.service.prompt_builder import Draft, PromptBuilder
-from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
+
+if TYPE_CHECKING:
+    from fencepost.turns.service.turn_retrieval import RetrievalRequest, RunningSearch, TurnRetrieval
 
 type DecideScope = Callable[[Caller, Action, Resource], Scope]
 type Attached = Callable[[Scope, Sequence[str]], Sequence[AttachedText]]
@@ -286,6 +288,8 @@ class TurnService:
 
 
 def _retrieval(turn: RunningTurn) -> RetrievalRequest:
+    from fencepost.turns.service.turn_retrieval import RetrievalRequest  # Not loaded without an index.
+
     return RetrievalRequest(
         caller=turn.caller,
         scope=turn.scope,
