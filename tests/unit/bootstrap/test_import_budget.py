@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[3]
 # The function, its module, and the modules after its import: packages' `__init__` included.
 IMPORTED = [
     ("chat", "fencepost.bootstrap.chat", 180),
-    ("api", "fencepost.bootstrap.api", 267),
-    ("jobs", "fencepost.bootstrap.jobs", 182),
+    ("api", "fencepost.bootstrap.api", 263),
+    ("jobs", "fencepost.bootstrap.jobs", 181),
     ("relay", "fencepost.bootstrap.relay", 68),
-    ("schedule", "fencepost.bootstrap.schedule", 139),
+    ("schedule", "fencepost.bootstrap.schedule", 140),
     ("meta", "fencepost.web.meta", 9),
 ]
 # The same after the handler of a deployment with an index was built: retrieval and ingestion are imported then.
-BUILT = [("chat", 227), ("api", 296), ("jobs", 226), ("relay", 68), ("schedule", 150), ("meta", 9)]
+BUILT = [("chat", 227), ("api", 296), ("jobs", 226), ("relay", 68), ("schedule", 151), ("meta", 9)]
 # Packages that a function has no use for, built or not.
 FOREIGN = [
     ("chat", ("fencepost.lifecycle", "fencepost.web.admin", "fencepost.jobs.dynamodb")),
