@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.report import Row, data_folder, median_seconds, print_table
 from fencepost.documents.domain.chunking.bounds import Bounds, Count, Ruler
 from fencepost.documents.domain.chunking.chunks import chunk
-from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.noise import without_noise
 from fencepost.documents.domain.documents import Chunk
 from fencepost.retrieval.local_embedder import LocalEmbedder
 
@@ -71,7 +71,7 @@ def length_rows(name: str, chunks: tuple[Chunk, ...], ruler: Ruler) -> Iterator[
     """Yield the lengths of chunks."""
     lengths = sorted(ruler.tokens(each.text) for each in chunks)
     shares = [lengths[int(len(lengths) * share)] for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
-    said = sum(ruler.tokens(spoken(each.text)) for each in chunks)
+    said = sum(ruler.tokens(without_noise(each.text)) for each in chunks)
     leads = sum(ruler.tokens(each.lead) for each in chunks)
     yield Row(f"{name}: chunks", f"{len(chunks):,}")
     yield Row(f"{name}: tokens, p5 / p25 / p50 / p75 / p95 / longest", " / ".join(map(str, [*shares, lengths[-1]])))

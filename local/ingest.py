@@ -168,7 +168,7 @@ def _connected(profile: str, documents: int) -> Ingest:
     if index is None:
         raise Trouble("This Fencepost has no index: give it one with Index, or without FENCEPOST_INDEX=none.")
     reached, waiting, progress = tenant_stores(settings, LambdaEvents()), Waiting(), ProgressLine(documents, sys.stderr)
-    workers = ingestion(settings, reached, index, waiting, told=progress.part, slice_=_WITHOUT_END)
+    workers = ingestion(settings, reached, index, waiting, report_progress=progress.part, slice_=_WITHOUT_END)
     return Ingest(document_service(reached, waiting), workers.handlers(), waiting, progress, _silence(profile))
 
 

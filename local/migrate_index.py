@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from fencepost.bootstrap.wiring.retrieval import embedder_of
-from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.noise import without_noise
 from fencepost.retrieval.domain.search import EmbedderUnavailable, IndexEntry, IndexUnavailable
 from fencepost.retrieval.indexes.opensearch.bulk import Bulk
 from fencepost.retrieval.indexes.opensearch.cluster import Cluster, Generation, Limits
@@ -132,7 +132,7 @@ def passage(entry: IndexEntry) -> str:
     """
     if entry.kind == "message":
         return entry.text.partition("\n")[2] or entry.text
-    return "\n".join(filter(None, (entry.context, spoken(entry.text))))
+    return "\n".join(filter(None, (entry.context, without_noise(entry.text))))
 
 
 def _sentence(name: str, before: Sequence[str], moved: Moved) -> str:

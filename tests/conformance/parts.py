@@ -54,26 +54,26 @@ class PartConformance:
         conversation = backdrop.begin(scope)
         rows = [row(1), row(2), row(2, 1, stale_id="old"), row(2, 11), row(10), row(100, version=2**28 - 1)]
         assert subject.put_chunks(scope, conversation, rows[::-1])
-        assert subject.parts(scope, "c1") == tuple(rows)
-        assert subject.parts(scope, "c1", first=2, last=2) == tuple(rows[1:4])
-        assert subject.parts(scope, "c1", first=3) == tuple(rows[4:])
-        assert subject.parts(scope, "c1", last=10) == tuple(rows[:5])
+        assert subject.chunks(scope, "c1") == tuple(rows)
+        assert subject.chunks(scope, "c1", first=2, last=2) == tuple(rows[1:4])
+        assert subject.chunks(scope, "c1", first=3) == tuple(rows[4:])
+        assert subject.chunks(scope, "c1", last=10) == tuple(rows[:5])
         subject.drop_chunks(scope, "c1", rows[1:3])
-        assert subject.parts(scope, "c1") == (rows[0], *rows[3:])
+        assert subject.chunks(scope, "c1") == (rows[0], *rows[3:])
 
     def test_any_number_of_rows_is_written(self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope) -> None:
         conversation, rows = backdrop.begin(scope), [row(seq) for seq in range(1, MANY + 1)]
         assert subject.put_chunks(scope, conversation, rows)
-        assert subject.parts(scope, "c1") == tuple(rows)
+        assert subject.chunks(scope, "c1") == tuple(rows)
 
     def test_another_owner_or_organisation_finds_and_removes_nothing(
         self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope
     ) -> None:
         assert subject.put_chunks(scope, backdrop.begin(scope), [row(1)])
         for other in (visitor_scope(scope.org, "x"), namesake(scope)):
-            assert subject.parts(other, "c1") == ()
+            assert subject.chunks(other, "c1") == ()
             subject.drop_chunks(other, "c1", [row(1)])
-        assert subject.parts(scope, "c1") == (row(1),)
+        assert subject.chunks(scope, "c1") == (row(1),)
 
     @pytest.mark.parametrize("changes", [{"incarnation": "i2"}, {"id": "c9"}])
     def test_nothing_is_written_for_a_conversation_that_is_gone(
@@ -81,7 +81,7 @@ class PartConformance:
     ) -> None:
         conversation = replace(backdrop.begin(scope), **changes)  # type: ignore[arg-type]  # fields by name
         assert not subject.put_chunks(scope, conversation, [row(1)])
-        assert subject.parts(scope, conversation.id) == ()
+        assert subject.chunks(scope, conversation.id) == ()
 
     def test_messages_that_retention_hid_get_no_rows(
         self, subject: MessageChunkStore, backdrop: Backdrop, scope: Scope
@@ -89,9 +89,9 @@ class PartConformance:
         before = backdrop.begin(scope)
         backdrop.begin(scope, kept_from=3)
         assert not subject.put_chunks(scope, before, [row(4), row(2)])
-        assert row(2) not in subject.parts(scope, "c1")
+        assert row(2) not in subject.chunks(scope, "c1")
         assert subject.put_chunks(scope, before, [row(3), row(4)])
-        assert subject.parts(scope, "c1") == (row(3), row(4))
+        assert subject.chunks(scope, "c1") == (row(3), row(4))
 
     def test_remembered_conversations_are_listed_by_organisation(
         self, remembered: RememberedConversations, remember: Callable[[Scope, str], None], scope: Scope
@@ -132,7 +132,7 @@ class PartConformance:
     @pytest.mark.parametrize(
         "call",
         [
-            lambda store, scope, _: store.parts(scope, "c1"),
+            lambda store, scope, _: store.chunks(scope, "c1"),
             lambda store, scope, conversation: store.put_chunks(scope, conversation, [row(1)]),
             lambda store, scope, _: store.drop_chunks(scope, "c1", [row(1)]),
         ],

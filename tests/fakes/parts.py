@@ -31,7 +31,7 @@ class FakeParts:
     rows: dict[Owned, dict[Place, MessageChunkRow]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
 
-    def parts(
+    def chunks(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
     ) -> tuple[MessageChunkRow, ...]:
         with self.faults.call("parts"):

@@ -88,7 +88,7 @@ class Indexed:
             jobs=self.stores.jobs,
             queue=FakeJobQueue(),
             sites=SiteService(FakeDirectory(), DEFAULTS),
-            cut=lambda text: ((0, len(text)),),
+            chunker=lambda text: ((0, len(text)),),
             clock=lambda: NOON,
         )
 

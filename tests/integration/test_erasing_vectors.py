@@ -66,7 +66,7 @@ def test_entries_and_their_rows_go_and_the_receipt_counts_both(
     assert {entry.owner for entry in indexed.entries()} == {"visitor:v2"}
     for each in others:
         assert len([row for row in each.entries() if row.owner == each.stores.scope.owner]) == 6
-        assert len(each.stores.parts.parts(each.stores.scope, DOOMED)) == 6
+        assert len(each.stores.parts.chunks(each.stores.scope, DOOMED)) == 6
     assert indexed.look_again(receipt.id) == receipt.counts
 
 

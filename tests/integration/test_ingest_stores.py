@@ -59,7 +59,7 @@ class Corpus:
             index=self.index,
             embedder=cached,
             blobs=self.blobs,
-            cut=lambda text, language: chunk(text, cached.count, Bounds(10, 60, 90, 300, 0), language),
+            chunker=lambda text, language: chunk(text, cached.count, Bounds(10, 60, 90, 300, 0), language),
             clock=utc_now,
         )
         sitemaps = Sitemaps(store=self.store, blobs=self.blobs, queue=self.queue, clock=utc_now)

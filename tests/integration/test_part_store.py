@@ -46,7 +46,7 @@ def test_what_retention_hid_is_not_written_and_neither_is_what_came_with_it(
     before = tables.begin(scope)
     tables.begin(scope, kept_from=3)
     assert not store.put_chunks(scope, before, [row(4), row(2)])
-    assert store.parts(scope, "c1") == ()
+    assert store.chunks(scope, "c1") == ()
     assert store.put_chunks(scope, before, [row(3), row(4)])
 
 
@@ -58,7 +58,7 @@ def test_a_write_whose_answer_is_lost_counts_once_and_a_conflict_is_waited_for(
     assert store.put_chunks(scope, conversation, [row(1)])
     met = tables.conflict("TransactWriteItems", 2)
     assert store.put_chunks(scope, conversation, [row(2)])
-    assert (len(met), store.parts(scope, "c1")) == (2, (row(1), row(2)))
+    assert (len(met), store.chunks(scope, "c1")) == (2, (row(1), row(2)))
 
 
 def test_what_is_written_while_retention_removes_does_not_stay(
@@ -76,7 +76,7 @@ def test_what_is_written_while_retention_removes_does_not_stay(
         return lambda: store.put_chunks(scope, conversation, [row(seq)])
 
     together([*map(write, range(1, 5)), hide, *map(write, range(5, 9))])
-    assert store.parts(scope, "c1") == tuple(map(row, range(5, 9)))
+    assert store.chunks(scope, "c1") == tuple(map(row, range(5, 9)))
 
 
 def test_two_workers_at_once_leave_what_one_would(tables: ConversationTables, store: DynamoDbMessageChunks) -> None:
@@ -97,7 +97,7 @@ def test_two_workers_at_once_leave_what_one_would(tables: ConversationTables, st
     ended = together([work, work, work])
     assert None in ended
     assert set(ended) <= {None, ErrorCode.CONVERSATION_BUSY}
-    rows = store.parts(world.scope, conversation.id)
+    rows = store.chunks(world.scope, conversation.id)
     assert {one.stored_id: one.chunk for one in rows} == world.index.of("c1")
     assert sorted(world.index.upserted) == sorted(one.chunk for one in rows)
     assert (len(rows), len(world.embedder.embedded)) == (16, 16)

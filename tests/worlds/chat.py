@@ -258,7 +258,7 @@ class World:
     def service(self) -> ChatService:
         return ChatService(
             documents=self.documents,
-            composer=PromptBuilder(
+            prompt_builder=PromptBuilder(
                 keys=self.keys, ranker=FullTextRanker(), budgets=self.budgets, unsigned=self.unsigned_history
             ),
             paid=PaidModel(

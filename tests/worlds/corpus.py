@@ -101,7 +101,7 @@ class CorpusWorld:
             index=self.index,
             embedder=CachedEmbedder(self.embedder, self.cache),
             blobs=self.blobs,
-            cut=paragraphs,
+            chunker=paragraphs,
             clock=self.clock,
             pause=self.clock.advance,
         )
@@ -120,7 +120,7 @@ class CorpusWorld:
             sitemaps=self.sitemaps,
             queue=self.queue,
             clock=self.clock,
-            told=lambda done, of: self.progress.append((done, of)),
+            report_progress=lambda done, of: self.progress.append((done, of)),
             slice=self.slice,
         )
 

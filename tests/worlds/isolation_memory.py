@@ -54,7 +54,7 @@ class TownMemory:
             jobs=jobs.jobs,
             queue=FakeJobQueue(),
             sites=jobs.sites,
-            cut=paragraphs,
+            chunker=paragraphs,
             clock=self.clock,
         )
 

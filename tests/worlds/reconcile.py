@@ -106,7 +106,7 @@ class ReconcileWorld:
             jobs=self.work,
             queue=self.queue,
             sites=SiteService(FakeDirectory(), DEFAULTS),
-            cut=paragraphs,
+            chunker=paragraphs,
             clock=self.clock,
         )
 

@@ -94,7 +94,7 @@ class RememberWorld:
             jobs=self.jobs,
             queue=self.queue,
             sites=SiteService(self.directory, Site(org="", id="", key="", budgets=self.budgets)),
-            cut=paragraphs,
+            chunker=paragraphs,
             clock=self.clock,
             slice=self.slice,
         )

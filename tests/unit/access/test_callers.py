@@ -211,7 +211,7 @@ def test_a_member_is_on_the_named_site_or_on_the_default_or_on_none() -> None:
     directory.add_site("acme", "shop")
     assert sites.site_for(member).id == "docs"
     assert sites.site_for(member, "acme-shop").id == "shop"
-    assert sites.serving("acme", "") == nowhere
+    assert sites.open_site("acme", "") == nowhere
 
 
 def test_absent_foreign_and_closed_sites_are_unknown() -> None:
@@ -225,8 +225,8 @@ def test_absent_foreign_and_closed_sites_are_unknown() -> None:
     directory.add_site("shut", "old", active=False)
     finds: tuple[Callable[[], Site], ...] = (
         lambda: sites.site_for(Member("shut", "u1", None)),
-        lambda: sites.serving("acme", "old"),
-        lambda: sites.serving("acme", "none"),
+        lambda: sites.open_site("acme", "old"),
+        lambda: sites.open_site("acme", "none"),
         lambda: sites.site_for(member, "none"),
         lambda: sites.site_for(member, "zeta-docs"),
         lambda: sites.site_for(member, "acme-old"),

@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.documents.domain.chunking.bounds import Bounds
 from fencepost.documents.domain.chunking.chunks import chunk
-from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.noise import without_noise
 from fencepost.documents.domain.chunking.units import WINDOW_CHARACTERS, sentences
 from fencepost.documents.domain.documents import Chunk
 from tests.unit.documents.chunking_texts import SMALL, count, joined, paragraphs, tokens
@@ -224,7 +224,7 @@ def test_front_matter_imports_and_tags_are_in_the_span_and_not_in_what_is_said()
     (one,) = chunks(NOISY, Bounds())
     assert one.text == NOISY
     assert one.breadcrumb == ("Setting posts",)
-    said = spoken(one.text)
+    said = without_noise(one.text)
     assert [line for line in said.splitlines() if line] == [
         "# Setting posts",
         "Depth",
@@ -252,11 +252,11 @@ def test_the_title_of_a_front_matter_names_a_page_without_headings() -> None:
     ],
 )
 def test_words_that_look_like_noise_are_said(words: str) -> None:
-    assert spoken(f"{words}\n") == words
+    assert without_noise(f"{words}\n") == words
 
 
 def test_noise_alone_is_said_as_it_stands() -> None:
-    assert spoken("import a from 'a'\n") == "import a from 'a'"
+    assert without_noise("import a from 'a'\n") == "import a from 'a'"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fencepost.documents.domain.chunking.blocks import MAX_SECTIONS, ROOMY_CHARACTERS
 from fencepost.documents.domain.chunking.chunks import chunk
-from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.noise import without_noise
 from fencepost.documents.domain.chunking.units import LONGEST_GRAPHEME, lines, sentences, slices
 from tests.unit.documents.chunking_texts import SMALL, count, joined, markdown, paragraphs, tokens
 from tests.worlds.thoroughness import examples, some
@@ -29,7 +29,7 @@ def test_spans_tile_the_text_and_ids_are_unique(text: str) -> None:
     assert joined(chunks) == ("" if text.isspace() else text)
     assert len({one.id for one in chunks}) == len(chunks)
     assert chunks == chunk(text, count, SMALL)
-    assert all(spoken(one.text) or one.text.isspace() for one in chunks)
+    assert all(without_noise(one.text) or one.text.isspace() for one in chunks)
 
 
 @given(markdown)
@@ -128,7 +128,7 @@ def test_no_pattern_makes_it_slow(pattern: str, opening: str) -> None:
     text = opening + pattern * (40_000 // len(pattern)) + "x"
     chunks = chunk(text, count)
     assert joined(chunks) == text
-    assert sum(len(spoken(one.text)) for one in chunks) <= len(text)
+    assert sum(len(without_noise(one.text)) for one in chunks) <= len(text)
 
 
 @pytest.mark.parametrize("depth", [400])

@@ -26,7 +26,7 @@ class Chunking(CorpusWorld):
 
     @property
     def versions(self) -> Versions:
-        return replace(super().versions, cut=lambda text, language: chunk(text, count, SMALL, language))
+        return replace(super().versions, chunker=lambda text, language: chunk(text, count, SMALL, language))
 
     def passages(self) -> list[Passage]:
         """Return all that the index leads a member to."""

@@ -39,7 +39,7 @@ class Bench:
         world = self.world
         service = DocumentService(store=world.store, blobs=world.blobs, queue=self.waiting, clock=world.clock)
         sitemaps = replace(world.sitemaps, queue=self.waiting)
-        reading = replace(world.ingest, queue=self.waiting, sitemaps=sitemaps, told=self.progress.part)
+        reading = replace(world.ingest, queue=self.waiting, sitemaps=sitemaps, report_progress=self.progress.part)
         handlers = {Purpose.INGEST: reading.run, Purpose.REMOVE_DOCUMENT: world.removal.run}
         return Ingest(service, handlers, self.waiting, self.progress)
 

@@ -44,7 +44,7 @@ class Town:
             jobs=self.world.jobs,
             queue=FakeJobQueue(),
             sites=self.world.sites,
-            cut=paragraphs,
+            chunker=paragraphs,
             clock=self.world.clock,
         )
         service.run(ALICE, replace(self.world.archive_job(ALICE), purpose=Purpose.REMEMBER, revises=revises))

@@ -28,7 +28,7 @@ class VisitorRoutes(RouteGroup):
     def _issue(self, call: Call) -> Response:
         body = read_body(call.request, VisitorRequest, ErrorCode.SITE_MISSING)
         renewed = self.callers.renewed(call.request)
-        site = self.sites.renewing(renewed, body.site) if renewed else self.sites.public(body.site)
+        site = self.sites.site_for_renewal(renewed, body.site) if renewed else self.sites.public(body.site)
         if not self.origins.serves(call.request, lambda: site.origins):
             raise FencepostError(ErrorCode.ORIGIN_NOT_ALLOWED)
         issued = self.service.token(site, renewed)

@@ -52,7 +52,7 @@ def _stateless(settings: Settings, before: Ingress, parts: AnswerParts, log: Req
     cors = ListedOrigins(frozenset(settings.allowed_origins))
     service = ChatService(
         documents=parts.documents(before.sites.defaults),
-        composer=parts.prompts,
+        prompt_builder=parts.prompts,
         paid=parts.models.paid(before.sites.defaults),
         keys=before.keys,
         clock=utc_now,

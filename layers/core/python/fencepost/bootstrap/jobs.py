@@ -153,7 +153,7 @@ def _indexing(parts: _Parts, index: VectorIndex, entries: MessageEntries) -> Map
         jobs=job_store(stores),
         queue=queue,
         sites=parts.sites,
-        cut=lambda text: spans(text, embedder.count, bounds),
+        chunker=lambda text: spans(text, embedder.count, bounds),
         clock=utc_now,
     )
     orphans = OrphanRemoval(DocumentRows(document_store(stores), index), conversations, utc_now)

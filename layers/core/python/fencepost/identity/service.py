@@ -34,14 +34,14 @@ class SiteService:
             return self._require(self.directory.site(caller.org, caller.site), caller.org, key)
         if key is not None:
             return self._require(self.directory.site_by_key(key), caller.org, key)
-        return self.serving(caller.org, self.organisation(caller.org).default_site)
+        return self.open_site(caller.org, self.organisation(caller.org).default_site)
 
-    def usual(self, caller: Caller) -> Site:
+    def default_site_of(self, caller: Caller) -> Site:
         """Return the site of a caller who names none, open or closed, for reading and removing data."""
         site_id = caller.site if isinstance(caller, Visitor) else self.organisation(caller.org).default_site
         return self.of_conversation(caller.org, site_id)
 
-    def serving(self, org: str, site_id: str) -> Site:
+    def open_site(self, org: str, site_id: str) -> Site:
         """Return an open site by its id, or the deployment's settings for an empty id.
 
         Raises:
@@ -59,7 +59,7 @@ class SiteService:
         """
         if isinstance(caller, Visitor):
             # Routes decide whether a closed site still serves a request.
-            return frozenset(self.usual(caller).origins)
+            return frozenset(self.default_site_of(caller).origins)
         return self.directory.origins(caller.org)
 
     def of_conversation(self, org: str, site_id: str) -> Site:
@@ -67,7 +67,7 @@ class SiteService:
         site = self.directory.site(org, site_id) if site_id else None
         return self._with_defaults(site) if site else replace(self.defaults, org=org)
 
-    def knows(self, org: str, site_id: str) -> bool:
+    def has_site(self, org: str, site_id: str) -> bool:
         """Tell whether an organisation has a site, open or closed. An empty id, for no site, is known too."""
         return not site_id or self.directory.site(org, site_id) is not None
 
@@ -82,7 +82,7 @@ class SiteService:
             raise FencepostError(ErrorCode.SITE_UNKNOWN)
         return self._with_defaults(site)
 
-    def renewing(self, visitor: Visitor, key: str) -> Site:
+    def site_for_renewal(self, visitor: Visitor, key: str) -> Site:
         """Return the site with a public key. Its own visitors get it closed, too, since they may still erase data.
 
         Raises:

@@ -22,7 +22,7 @@ class MessageChunkStore(Protocol):
     All methods raise `FencepostError` with `conversations_unavailable` when the store does not answer.
     """
 
-    def parts(
+    def chunks(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
     ) -> tuple[MessageChunkRow, ...]:
         """Return the chunk rows of the messages from `first` to `last`, both included, in their order."""

@@ -57,7 +57,7 @@ def ingestion(
     index: VectorIndex,
     queue: JobQueue,
     *,
-    told: ReportProgress = lambda *_: None,
+    report_progress: ReportProgress = lambda *_: None,
     slice_: timedelta = SLICE,
 ) -> Ingestion:
     """Build the services that work on documents. Opens no connection.
@@ -67,7 +67,7 @@ def ingestion(
         stores: its stores.
         index: its vector index.
         queue: receives follow-up jobs.
-        told: called with the progress.
+        report_progress: called with the progress.
         slice_: how long a job works before it queues itself again.
     """
     store, blobs = document_store(stores), document_blobs(stores)
@@ -78,7 +78,7 @@ def ingestion(
         index=index,
         embedder=embedder,
         blobs=blobs,
-        cut=lambda text, language: chunk(text, embedder.count, bounds, language),
+        chunker=lambda text, language: chunk(text, embedder.count, bounds, language),
         clock=utc_now,
     )
     sitemaps = Sitemaps(store=store, blobs=blobs, queue=queue, clock=utc_now)
@@ -90,7 +90,7 @@ def ingestion(
         sitemaps=sitemaps,
         queue=queue,
         clock=utc_now,
-        told=told,
+        report_progress=report_progress,
         slice=slice_,
     )
     removal = RemovalService(store=store, blobs=blobs, versions=versions, sitemaps=sitemaps, clock=utc_now)

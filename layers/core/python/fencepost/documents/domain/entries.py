@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
-from fencepost.documents.domain.chunking.noise import spoken
+from fencepost.documents.domain.chunking.noise import without_noise
 from fencepost.documents.domain.documents import Chunk, ChunkRow, Document
 from fencepost.retrieval.domain.ranking.fields import Fields
 from fencepost.retrieval.domain.search import IndexEntry
@@ -34,7 +34,7 @@ def has_vector(row: ChunkRow, entry: str) -> bool:
 
 def passage(document: Document, row: ChunkRow) -> str:
     """Return the text of a chunk that is embedded: without noise, with its context."""
-    return _fields(document, replace(row, text=spoken(row.text))).passage
+    return _fields(document, replace(row, text=without_noise(row.text))).passage
 
 
 def entry_of(document: Document, row: ChunkRow) -> IndexEntry:

@@ -32,7 +32,7 @@ def document_job(scope: Scope, document_id: str, purpose: Purpose, clock: Clock)
 
 
 @contextmanager
-def working(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
+def document_lease(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) -> Iterator[None]:
     """Hold the work lease of a document within a `with` block.
 
     Raises:
@@ -49,7 +49,7 @@ def working(store: DocumentStore, scope: Scope, document_id: str, clock: Clock) 
             store.end(scope, document_id, lease)
 
 
-def changed(store: DocumentStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
+def store_change(store: DocumentStore, scope: Scope, before: Document, after: Document, clock: Clock) -> Document:
     """Store a changed document with the time of the change, and return it.
 
     Raises:

@@ -63,7 +63,7 @@ class Indexing:
         self.note(written)
         return written
 
-    def unhurried(self, row: ChunkRow) -> ChunkRow:
+    def discard_newer_entry(self, row: ChunkRow) -> ChunkRow:
         """Return a row with its older entry only, and delete the newer one, which is outdated and may not be found yet.
 
         A row without an older entry is returned as it is.

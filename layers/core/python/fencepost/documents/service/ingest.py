@@ -15,7 +15,7 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.documents.domain.documents import Document, DocumentOrigin, DocumentState
 from fencepost.documents.domain.entries import fingerprint
 from fencepost.documents.ports import DocumentStore
-from fencepost.documents.service.document_jobs import changed, document_job, working
+from fencepost.documents.service.document_jobs import document_job, document_lease, store_change
 from fencepost.documents.service.sitemaps import Sitemaps
 from fencepost.documents.service.sources import DocumentSource, Sources
 from fencepost.documents.service.version_build import ReportProgress
@@ -55,7 +55,7 @@ class IngestService:
     """Reads queued documents and builds their next versions.
 
     Attributes:
-        told: receives the progress of each document.
+        report_progress: receives the progress of each document.
         slice: see `SLICE`.
     """
 
@@ -66,7 +66,7 @@ class IngestService:
     sitemaps: Sitemaps
     queue: JobQueue
     clock: Clock
-    told: ReportProgress = lambda _done, _of: None
+    report_progress: ReportProgress = lambda _done, _of: None
     slice: timedelta = SLICE
 
     def run(self, scope: Scope, job: Job) -> None:
@@ -76,7 +76,7 @@ class IngestService:
             FencepostError: `document_busy`, another worker or an admin is changing it; `index_unavailable`,
                 `embedder_unavailable` or `conversations_unavailable`. A retry may succeed.
         """
-        with working(self.store, scope, job.document or "", self.clock):
+        with document_lease(self.store, scope, job.document or "", self.clock):
             document = self.store.get(scope, job.document or "")
             if document and document.state in (DocumentState.QUEUED, DocumentState.INDEXING):
                 self._try(scope, document, self.clock() + self.slice)
@@ -153,14 +153,14 @@ class IngestService:
         """Return a progress report that raises `_Paused` when the time slice has ended before the work."""
 
         def report(done: int, of: int) -> None:
-            self.told(done, of)
+            self.report_progress(done, of)
             if done < of and self.clock() >= until:
                 raise _Paused
 
         return report
 
     def _change(self, scope: Scope, before: Document, after: Document) -> Document:
-        return changed(self.store, scope, before, after, self.clock)
+        return store_change(self.store, scope, before, after, self.clock)
 
     def _touch(self, scope: Scope, document_id: str) -> None:
         """Update the document's time of change, so that the schedule does not queue the work once more."""
@@ -198,7 +198,7 @@ class RemovalService:
             FencepostError: `document_busy`; `index_unavailable`, also while the index still lists entries; or
                 `conversations_unavailable`. A retry may succeed.
         """
-        with working(self.store, scope, job.document or "", self.clock):
+        with document_lease(self.store, scope, job.document or "", self.clock):
             document = self.store.get(scope, job.document or "")
             if document and document.state is DocumentState.REMOVED:
                 with index_errors():

@@ -10,7 +10,7 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.documents.domain.documents import Document, DocumentKind, DocumentOrigin, DocumentState
 from fencepost.documents.domain.sitemaps import child_id
 from fencepost.documents.ports import DocumentStore
-from fencepost.documents.service.document_jobs import changed, document_job
+from fencepost.documents.service.document_jobs import document_job, store_change
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.ports import Clock
 from fencepost.queue.domain import Job, Purpose
@@ -80,7 +80,7 @@ class Sitemaps:
         )
         if wanted == child or child.state is DocumentState.REMOVED:
             return child
-        return changed(self.store, scope, child, replace(wanted, state=DocumentState.QUEUED), self.clock)
+        return store_change(self.store, scope, child, replace(wanted, state=DocumentState.QUEUED), self.clock)
 
     def _removed(self, scope: Scope, sitemap: Document, pages: Iterable[str]) -> Iterator[Job]:
         """Mark the documents of pages as removed, and yield the jobs that delete them."""
@@ -89,7 +89,7 @@ class Sitemaps:
             if child is None:
                 continue
             if child.state is not DocumentState.REMOVED:
-                changed(self.store, scope, child, replace(child, state=DocumentState.REMOVED), self.clock)
+                store_change(self.store, scope, child, replace(child, state=DocumentState.REMOVED), self.clock)
             yield document_job(scope, child.id, Purpose.REMOVE_DOCUMENT, self.clock)
 
     def _pages(self, scope: Scope, sitemap: Document, version: int) -> list[str]:

@@ -120,7 +120,7 @@ class VersionBuild:
         indexing.unconfirmed.update(row.stored_id for row in recent if row.id not in lost)
         up_to_date = {row.id for row in current} - lost
         for batch in batched((row for row in rows if row.id not in up_to_date), BATCH, strict=False):
-            self._index([indexing.unhurried(row) for row in batch])
+            self._index([indexing.discard_newer_entry(row) for row in batch])
 
     def _index(self, rows: Sequence[ChunkRow]) -> None:
         self.indexing.write(rows)

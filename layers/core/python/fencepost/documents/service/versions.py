@@ -22,7 +22,7 @@ from fencepost.blobs.ports import BlobStore
 from fencepost.documents.domain.documents import Chunk, Document, is_left_over, is_settled
 from fencepost.documents.domain.entries import fingerprint
 from fencepost.documents.ports import DocumentStore
-from fencepost.documents.service.document_jobs import changed
+from fencepost.documents.service.document_jobs import store_change
 from fencepost.documents.service.indexing import DocumentRows, Indexing
 from fencepost.documents.service.version_build import ReportProgress, VersionBuild
 from fencepost.identity.domain.scope import Scope
@@ -39,7 +39,7 @@ class Versions:
     """Builds, switches and cleans up versions.
 
     Attributes:
-        cut: splits a text into chunks.
+        chunker: splits a text into chunks.
         pause: sleeps for a number of seconds.
     """
 
@@ -47,7 +47,7 @@ class Versions:
     index: VectorIndex
     embedder: CachedEmbedder
     blobs: BlobStore
-    cut: Chunker
+    chunker: Chunker
     clock: Clock
     pause: Callable[[float], None] = time.sleep
 
@@ -84,7 +84,7 @@ class Versions:
         build = VersionBuild(
             indexing=indexing,
             text=text,
-            chunks=self.cut(text, document.language),
+            chunks=self.chunker(text, document.language),
             report_progress=report_progress,
             listed_entries=listed,
         )
@@ -111,7 +111,7 @@ class Versions:
             model=model,
             entry=fingerprint(document, model),
         )
-        return changed(self.store, scope, document, after, self.clock)
+        return store_change(self.store, scope, document, after, self.clock)
 
     def clean(self, scope: Scope, document: Document) -> None:
         """Remove chunks, entries, places and objects that are part of no version of the document any more.

@@ -246,7 +246,7 @@ class IndexDiff:
     def _read(self, owner: str, conversation_id: str) -> _ConversationRows:
         scope = self._owner_scope(owner)
         row = self._counted().conversations.get(scope, conversation_id)
-        rows = self._counted().parts.parts(scope, conversation_id) if row else ()
+        rows = self._counted().parts.chunks(scope, conversation_id) if row else ()
         return _ConversationRows(row, {chunk.chunk: replace(chunk, vector=()) for chunk in rows})
 
     # Repairs.

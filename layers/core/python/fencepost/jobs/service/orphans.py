@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fencepost.conversations.domain.messages import Conversation
 from fencepost.conversations.ports import ConversationStore
 from fencepost.documents.domain.documents import DocumentState, is_left_over
-from fencepost.documents.service.document_jobs import document_job, working
+from fencepost.documents.service.document_jobs import document_job, document_lease
 from fencepost.documents.service.indexing import PAGE, DocumentRows
 from fencepost.identity.domain.scope import Scope
 from fencepost.kernel.paging import pages
@@ -70,7 +70,7 @@ class OrphanRemoval:
                 self._remove_messages(scope, job.conversation)
                 return
             document_id = job.document or ""
-            with working(self.rows.store, scope, document_id, self.clock):
+            with document_lease(self.rows.store, scope, document_id, self.clock):
                 self.rows.remove_entries(scope, document_id, self._entry_ids(scope, document_id))
 
     def _remove_messages(self, scope: Scope, conversation_id: str) -> None:

@@ -9,7 +9,7 @@ from itertools import batched
 
 from fencepost.documents.domain.documents import ChunkRow, Document, is_at_rest, is_settled
 from fencepost.documents.ports import DocumentStore
-from fencepost.documents.service.document_jobs import changed, document_job, working
+from fencepost.documents.service.document_jobs import document_job, document_lease, store_change
 from fencepost.documents.service.indexing import Indexing
 from fencepost.documents.service.ingest import SLICE
 from fencepost.documents.service.version_build import BATCH
@@ -48,7 +48,7 @@ class DocumentRepair:
                 also where the document changed so recently that the index may not show it yet; `embedder_unavailable`
                 or `conversations_unavailable`. A retry may succeed.
         """
-        with working(self.store, scope, job.document or "", self.clock), index_errors():
+        with document_lease(self.store, scope, job.document or "", self.clock), index_errors():
             document = self.store.get(scope, job.document or "")
             if document and is_at_rest(document):
                 self._repair(scope, document)
@@ -85,7 +85,7 @@ class _Repair:
                 if self.service.clock() >= until:
                     return False
                 self._touch()
-                self.indexing.write([self.indexing.unhurried(row) for row in batch])
+                self.indexing.write([self.indexing.discard_newer_entry(row) for row in batch])
         return True
 
     def finish(self) -> None:
@@ -124,4 +124,4 @@ class _Repair:
             self._change(self.document)
 
     def _change(self, after: Document) -> None:
-        self.document = changed(self.service.store, self.scope, self.document, after, self.service.clock)
+        self.document = store_change(self.service.store, self.scope, self.document, after, self.service.clock)

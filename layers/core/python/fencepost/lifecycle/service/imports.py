@@ -170,7 +170,7 @@ class ImportService:
 
     def _on_known_site(self, scope: Scope, job: Job, candidate: Candidate) -> Candidate:
         """Return a conversation with a site that the organisation has."""
-        if self.sites.knows(scope.org, candidate.conversation.site):
+        if self.sites.has_site(scope.org, candidate.conversation.site):
             return candidate
         site = job.site or self.sites.organisation(scope.org).default_site
         return replace(candidate, conversation=replace(candidate.conversation, site=site))

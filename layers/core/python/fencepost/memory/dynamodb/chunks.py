@@ -34,7 +34,7 @@ class DynamoDbMessageChunks(MessageChunkStore):
         self._table = Table(table, client)
 
     @override
-    def parts(
+    def chunks(
         self, scope: Scope, conversation_id: str, *, first: int = 1, last: int | None = None
     ) -> tuple[MessageChunkRow, ...]:
         partition = MessageChunkItem.pk == keys.conversation(scope, conversation_id)

@@ -52,7 +52,7 @@ class FactService:
             FencepostError: `site_unknown`; `conversations_unavailable`.
         """
         # Stored facts can be listed and removed even if the site is closed.
-        site = self.sites.site_for(caller, site_key) if site_key else self.sites.usual(caller)
+        site = self.sites.site_for(caller, site_key) if site_key else self.sites.default_site_of(caller)
         current = self.memory.facts(scope, FactState.PINNED, FactState.PROPOSED)
         old = self.memory.facts(scope, FactState.SUPERSEDED) if superseded else ()
         return (*(site.own_facts if superseded else site.pinned_facts), *(*old, *current)[-MAX_LISTED:])

@@ -42,7 +42,7 @@ class MessageEntries:
             FencepostError: `index_unavailable` or `conversations_unavailable`; calling it again continues.
         """
         with index_errors():
-            self.remove(scope, conversation_id, self.chunks.parts(scope, conversation_id, last=through))
+            self.remove(scope, conversation_id, self.chunks.chunks(scope, conversation_id, last=through))
 
     def forget_all(self, scope: Scope, conversation_id: str) -> None:
         """Remove all entries and rows of a conversation, including entries without a row.
@@ -68,7 +68,7 @@ class MessageEntries:
         imported again in the meantime.
         """
         listed = self._listed(scope, conversation.id)
-        rows = self.chunks.parts(scope, conversation.id)
+        rows = self.chunks.chunks(scope, conversation.id)
         self._delete(scope, sorted(listed.keys() - set(_entry_ids(rows))))
         missing = list[MessageChunkRow]()
         for row in rows:

@@ -34,7 +34,7 @@ class RememberService:
     """Handler of `Purpose.REMEMBER`.
 
     Attributes:
-        cut: splits messages into chunks.
+        chunker: splits messages into chunks.
         slice: see `SLICE`.
     """
 
@@ -44,7 +44,7 @@ class RememberService:
     jobs: JobStore
     queue: JobQueue
     sites: SiteService
-    cut: SpanSplitter
+    chunker: SpanSplitter
     clock: Clock
     slice: int = SLICE
 
@@ -100,7 +100,7 @@ class RememberService:
     def _read(self, scope: Scope, conversation: Conversation, after: int, through: int) -> ChunkWindow:
         chunks, begins, new = list[MessageChunk](), after < conversation.kept_from, dict[int, int]()
         for message in transcript(self.conversations, scope, conversation.id, after):
-            found = chunks_of(message, conversation.kept_from, self.cut)
+            found = chunks_of(message, conversation.kept_from, self.chunker)
             chunks += found
             if found and message.seq > through:
                 new[message.seq] = len(found)
@@ -113,7 +113,7 @@ class RememberService:
         """Correct the entries of a window; False if the conversation was erased or replaced in the meantime."""
         first = 1 if window.begins else window.chunks[0].seq
         last = None if window.ends else window.chunks[-1].seq
-        rows = self.entries.chunks.parts(scope, conversation.id, first=first, last=last)
+        rows = self.entries.chunks.chunks(scope, conversation.id, first=first, last=last)
         plan = entry_plan(window, rows, self.embedder.model.name)
         self.entries.remove(scope, conversation.id, plan.obsolete)
         renewal = Renewal(

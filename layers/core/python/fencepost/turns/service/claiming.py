@@ -267,4 +267,4 @@ def conversation_site(sites: SiteService, caller: Caller, site_id: str) -> Site:
     """
     if isinstance(caller, Visitor) and site_id != caller.site:
         raise FencepostError(ErrorCode.SITE_MISMATCH)
-    return sites.serving(caller.org, site_id) if site_id else sites.site_for(caller)
+    return sites.open_site(caller.org, site_id) if site_id else sites.site_for(caller)

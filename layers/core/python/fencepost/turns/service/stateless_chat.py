@@ -18,7 +18,7 @@ class ChatService:
     """Answers questions from the documents. Everything that can fail without cost is done before the reservation."""
 
     documents: SiteDocuments
-    composer: PromptBuilder
+    prompt_builder: PromptBuilder
     paid: PaidModel
     keys: Keys
     clock: Clock
@@ -35,7 +35,7 @@ class ChatService:
             documents = self.documents.current(self.clock())
         trace.prompt_version = VERSION
         with trace.stage("assemble"):
-            draft = self.composer.draft(question, documents)
+            draft = self.prompt_builder.draft(question, documents)
         trace.sources = tuple(source.id for source in draft.prompt.sources)
         reply = self.paid.ask(draft.prompt, trace)
         self.paid.settle(reply, trace)

@@ -51,7 +51,7 @@ def find_noise(lines: Sequence[MarkdownLine]) -> Iterator[Noise]:
         index = found.end if found else index + 1
 
 
-def spoken(text: str) -> str:
+def without_noise(text: str) -> str:
     """Return the text of a chunk without noise, as it is embedded; the whole text if it is noise only.
 
     The titles, labels and descriptions in component tags are kept.
