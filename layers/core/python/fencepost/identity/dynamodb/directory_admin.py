@@ -64,7 +64,7 @@ class DynamoDbDirectoryAdmin(DirectoryAdmin):
     def put_membership_under(self, scope: Scope, membership: Membership, admin: str) -> Membership | None:
         """Of two admins who end each other's role at once, the transaction of one fails on the other's."""
         key, admin_key = keys.membership_row(scope.org, membership.user), keys.membership_row(scope.org, admin)
-        is_admin = all_of(MembershipRow.active == True, MembershipRow.role == OrgRole.ADMIN)  # noqa: E712
+        is_admin = all_of(MembershipRow.active == True, MembershipRow.role == OrgRole.ADMIN)  # noqa: E712 - an expression
         for _ in range(_ATTEMPTS):
             before = self._read(scope, Membership, key)
             if admin == membership.user and not (before and before.administers):

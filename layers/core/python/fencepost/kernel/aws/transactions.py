@@ -65,7 +65,7 @@ def transact_once(calls: Calls, writes: Mapping[str, Write], attempt: int) -> Ca
 def _read(error: ClientError, names: list[str]) -> Cancelled | None:
     if error_code(error) != _CANCELLED:
         return Cancelled({}, throttled=error_code(error) in THROTTLED)
-    reasons: list[dict[str, Any]] = error.response.get("CancellationReasons", [])  # type: ignore[assignment]
+    reasons: list[dict[str, Any]] = error.response.get("CancellationReasons", [])  # type: ignore[assignment]  # not in the SDK's types
     codes = {reason["Code"] for reason in reasons} - {"None"}
     if _FAILED_CONDITION in codes:
         pairs = zip(names, reasons, strict=False)
